@@ -1,0 +1,28 @@
+# Compiler settings that every target shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+option(LUCE_BUILD_TESTS "build the tests" ON)
+option(LUCE_BUILD_BENCH "build the benchmarks" OFF)
+set(LUCE_SANITIZE "" CACHE STRING "sanitizers for every target, as in -fsanitize=, for example address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+add_library(luce_settings INTERFACE)
+target_compile_options(luce_settings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+target_include_directories(luce_settings INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+target_compile_definitions(luce_settings INTERFACE LUCE_VERSION="${PROJECT_VERSION}")
+if(LUCE_SANITIZE)
+  add_compile_options(-fsanitize=${LUCE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LUCE_SANITIZE})
+endif()
