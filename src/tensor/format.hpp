@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace luce::tensor {
@@ -53,6 +54,8 @@ struct FormatInfo {
 std::optional<Format> format_from_id(uint32_t id);
 std::optional<Format> format_from_name(std::string_view name);
 const FormatInfo& info(Format format);
+/// Every format, by rising id.
+std::span<const FormatInfo> all_formats();
 
 /// Bytes of `elements` weights; `elements` must be a multiple of the block size and is not negative.
 int64_t packed_bytes(Format format, int64_t elements);

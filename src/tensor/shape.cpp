@@ -4,7 +4,9 @@
 
 namespace luce::tensor {
 
-Shape::Shape(std::initializer_list<int64_t> extents) {
+Shape::Shape(std::initializer_list<int64_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
+
+Shape::Shape(std::span<const int64_t> extents) {
   LUCE_CHECK(extents.size() <= kMaxRank, "a tensor has at most four axes");
   for (const int64_t extent : extents) extents_[static_cast<size_t>(rank_++)] = extent;
 }
