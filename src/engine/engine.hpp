@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "engine/event.hpp"
+#include "engine/request.hpp"
+#include "engine/request_handle.hpp"
+#include "model/model.hpp"
+
+namespace luce::engine {
+
+/// Totals of the expert cache since its start.
+struct ExpertTotals {
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  uint64_t bytes_fetched = 0;
+  uint64_t substituted = 0;
+  double stall_seconds = 0;
+};
+
+struct EngineSettings {
+  int queue_capacity = 64;                      // requests that may wait for a sequence slot
+  int prompt_rows = 512;                        // prompt tokens of a step while no sequence decodes, a multiple of 64
+  int prompt_rows_beside_decode = 64;           // and while one does, a multiple of 64
+  double step_seconds_target = 1.0;             // smaller prompt chunks, never below 64, where a step would take longer
+  size_t prompt_cache_bytes = 64 << 20;         // recurrent states kept to resume conversations
+  std::function<ExpertTotals()> expert_totals;  // read by the step thread around each step; may be empty
+};
+
+struct QueueFull {};
+struct Stopping {};
+struct ContextOverflow {
+  int prompt_tokens = 0;
+  int context_tokens = 0;
+};
+/// Why there may be no handle: the caller answers 503, 503 and 400.
+using SubmitResult = std::variant<RequestHandle, QueueFull, Stopping, ContextOverflow>;
+
+struct EngineStatus {
+  int queued = 0;
+  int running = 0;
+  int sequence_slots = 0;
+  int context_tokens = 0;  // of one sequence
+  size_t cached_state_bytes = 0;
+};
+
+/// Runs requests on a model: its one step thread schedules sequences, samples and sends events. All methods are
+/// thread-safe and, but for drain() and stop(), never wait for a step.
+class Engine {
+ public:
+  /// `model` must outlive the engine and is used by the step thread only.
+  Engine(model::Model& model, EngineSettings settings);
+  /// stop()
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Queues a request. Throws Error{invalid_request} for an empty prompt or a token outside the vocabulary.
+  SubmitResult submit(Request request);
+
+  /// Refuses new requests and waits until all others have ended; false when `timeout` passes first.
+  bool drain(std::chrono::milliseconds timeout);
+  /// Refuses new requests, ends all others with Failed{cancelled} after the step that runs, and joins the step thread.
+  void stop();
+
+  EngineStatus status() const;
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace luce::engine
