@@ -23,16 +23,17 @@ function(luce_program)
   endif()
 endfunction()
 
-# luce_test(NAME): tests/NAME/**/*_test.cpp into one program test_NAME, linked with luce_NAME.
+# luce_test(NAME USES luce folder... THIRD_PARTY target...): tests/NAME/**/*_test.cpp into one program test_NAME,
+# linked with luce_NAME.
 function(luce_test name)
-  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;THIRD_PARTY" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp")
   if(NOT sources)
     return()
   endif()
   list(TRANSFORM ARG_USES PREPEND luce_)
   add_executable(test_${name} ${sources})
-  target_link_libraries(test_${name} PRIVATE luce_${name} ${ARG_USES} luce_test_support GTest::gmock GTest::gtest_main)
+  target_link_libraries(test_${name} PRIVATE luce_${name} ${ARG_USES} ${ARG_THIRD_PARTY} luce_test_support GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(test_${name} PRIVATE LUCE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${name} TIMEOUT 600)
