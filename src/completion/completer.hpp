@@ -24,10 +24,10 @@ class ReplyPlan;
 
 /// A prompt ready to run any number of times.
 struct Prompt {
-  std::string text;  // empty when it was given as tokens
-  std::vector<int32_t> tokens;
-  std::vector<int> turn_ends;             // positions for Request::turn_ends
-  std::shared_ptr<const ReplyPlan> plan;  // how its reply is read: reasoning, tool calls, constraint
+  std::string text = {};  // empty when it was given as tokens
+  std::vector<int32_t> tokens = {};
+  std::vector<int> turn_ends = {};             // positions for Request::turn_ends
+  std::shared_ptr<const ReplyPlan> plan = {};  // how its reply is read: reasoning, tool calls, constraint
 };
 
 /// One running reply. Read by one thread; cancel() may come from any. Its destructor cancels what still runs.

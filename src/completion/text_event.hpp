@@ -11,35 +11,35 @@
 namespace luce::completion {
 
 struct TextLogprob {
-  std::string bytes;  // the token's text, perhaps a part of a character
+  std::string bytes = {};  // the token's text, perhaps a part of a character
   float logprob = 0;
 };
 
 /// A generated token beside the text it gave; only when log-probabilities were asked for.
 struct TokenText {
-  TextLogprob chosen;
-  std::vector<TextLogprob> top;
+  TextLogprob chosen = {};
+  std::vector<TextLogprob> top = {};
 };
 
 /// Texts of deltas are never empty and always whole UTF-8; invalid bytes of the model are U+FFFD.
 struct ReasoningDelta {
-  std::string text;
+  std::string text = {};
 };
 
 struct ContentDelta {
-  std::string text;
-  std::vector<TokenText> tokens;  // those that ended with this text
+  std::string text = {};
+  std::vector<TokenText> tokens = {};  // those that ended with this text
 };
 
 struct ToolCallBegin {
   int index = 0;  // 0, 1, ... in order of appearance
-  std::string id;
-  std::string name;
+  std::string id = {};
+  std::string name = {};
 };
 
 struct ToolCallArguments {
-  int index = 0;     // that of the latest ToolCallBegin
-  std::string text;  // a part of the JSON text of the arguments
+  int index = 0;          // that of the latest ToolCallBegin
+  std::string text = {};  // a part of the JSON text of the arguments
 };
 
 enum class ReplyEnd { stop, length, tool_calls };
@@ -53,14 +53,14 @@ struct Usage {
 
 struct Done {
   ReplyEnd end = ReplyEnd::stop;
-  std::string stop_string;  // the one that ended the reply, empty if none did
-  Usage usage;
-  engine::RequestStats stats;
+  std::string stop_string = {};  // the one that ended the reply, empty if none did
+  Usage usage = {};
+  engine::RequestStats stats = {};
 };
 
 struct Failure {
   ErrorKind kind = ErrorKind::internal;
-  std::string message;
+  std::string message = {};
 };
 
 /// A reply is any number of deltas, then exactly one Done or Failure.

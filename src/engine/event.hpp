@@ -27,13 +27,13 @@ struct RequestStats {
   double prompt_seconds = 0;       // from leaving the queue to the first token
   double decode_seconds = 0;       // from the first token to the end
   double first_token_seconds = 0;  // from submit to the first token
-  ExpertStats experts;
+  ExpertStats experts = {};
 };
 
 struct Token {
   int32_t id = 0;
   float logprob = 0;
-  std::vector<sampling::TokenLogprob> top;  // [top_logprobs]
+  std::vector<sampling::TokenLogprob> top = {};  // [top_logprobs]
 };
 
 enum class FinishReason {
@@ -44,13 +44,13 @@ enum class FinishReason {
 
 struct Finished {
   FinishReason reason = FinishReason::end_token;
-  RequestStats stats;
+  RequestStats stats = {};
 };
 
 struct Failed {
   ErrorKind kind = ErrorKind::internal;
-  std::string message;
-  RequestStats stats;
+  std::string message = {};
+  RequestStats stats = {};
 };
 
 /// A request gives tokens, then exactly one Finished or Failed.

@@ -14,7 +14,7 @@ struct Candidate {
   double probability = 0;
 };
 
-/// The tokens that top_k, top_p, min_p and the temperature leave, most likely first, with probabilities that sum to 1.
+/// The tokens that top_k, top_p, min_p and the temperature leave, with probabilities that sum to 1.
 /// Never empty for finite logits (-inf marks banned tokens). Tokens far below a double's precision are left out.
 std::vector<Candidate> distribution(std::span<const float> logits, const SamplingSettings& settings);
 

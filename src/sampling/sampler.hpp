@@ -14,13 +14,14 @@ namespace luce::sampling {
 
 struct TokenLogprob {
   int32_t token = 0;
-  float logprob = 0;  // natural logarithm, of the model's own distribution: before penalties, bias, cuts, temperature
+  // Natural logarithm, of the model's own distribution: before penalties, bias, cuts and temperature; at least -9999.
+  float logprob = 0;
 };
 
 struct Sample {
   int32_t token = 0;
-  float logprob = 0;
-  std::vector<TokenLogprob> top;  // [top_logprobs], falling
+  float logprob = 0;                   // 0 unless SamplingSettings::logprobs
+  std::vector<TokenLogprob> top = {};  // [top_logprobs], falling
 };
 
 enum class SampleError {

@@ -20,9 +20,10 @@ struct SamplingSettings {
   int repeat_last_tokens = 64;     // how far back repeat_penalty looks; -1: all, 0: nowhere
   float presence_penalty = 0.0f;   // subtracted once from tokens generated; the prompt does not count
   float frequency_penalty = 0.0f;  // subtracted per time that a token was generated
-  std::vector<LogitBias> logit_bias;
-  uint64_t seed = 0;     // equal seeds and logits give equal tokens; drawing one at random is the caller's part
-  int top_logprobs = 0;  // how many of the most likely tokens to report
+  std::vector<LogitBias> logit_bias = {};
+  uint64_t seed = 0;      // equal seeds and logits give equal tokens; drawing one at random is the caller's part
+  bool logprobs = false;  // report log-probabilities: of the chosen token
+  int top_logprobs = 0;   // and of so many most likely ones
 };
 
 }  // namespace luce::sampling
