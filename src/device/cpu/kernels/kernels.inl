@@ -1,0 +1,60 @@
+// All kernels of one ISA, in terms of the vectors of a simd_*.inl that was included before.
+uint8_t ran = 0;
+
+LUCE_INLINE void mark_run() {
+  if (__atomic_load_n(&ran, __ATOMIC_RELAXED) == 0) __atomic_store_n(&ran, uint8_t{1}, __ATOMIC_RELAXED);
+}
+
+LUCE_INLINE float load_half(const uint8_t* p) {
+  uint16_t bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return half_to_float(bits);
+}
+
+#include "device/cpu/kernels/formats.inl"
+
+#include "device/cpu/kernels/vectors.inl"
+
+#include "device/cpu/kernels/dots.inl"
+
+#include "device/cpu/kernels/attention.inl"
+
+#include "device/cpu/kernels/delta.inl"
+
+template <typename Format>
+constexpr MatrixKernel matrix_kernel() {
+  return {dot<Format>, dequantise<Format>};
+}
+
+template <typename Line>
+constexpr CacheKernels cache_kernels() {
+  return {score<Line>, blend<Line>};
+}
+
+constexpr KernelTable make_table(Isa isa, const char* name) {
+  return {.isa = isa,
+          .name = name,
+          .matrix = {.f32 = matrix_kernel<Plain<F32>>(),
+                     .f16 = matrix_kernel<Plain<F16>>(),
+                     .bf16 = matrix_kernel<Plain<Bf16>>(),
+                     .q8_0 = matrix_kernel<Q8>(),
+                     .q4_k = matrix_kernel<Q4k>(),
+                     .q6_k = matrix_kernel<Q6k>()},
+          .vector = {.sum_of_squares = sum_of_squares,
+                     .scale = scale_row,
+                     .add = add_row,
+                     .add_scaled = add_scaled_row,
+                     .swiglu = swiglu_row,
+                     .multiply_sigmoid = multiply_sigmoid_row,
+                     .multiply_silu = multiply_silu_row,
+                     .maximum = maximum_of_row,
+                     .exponentials = exponentials_of_row,
+                     .convolve = convolve_row,
+                     .to_f16 = to_f16_row,
+                     .to_q8_0 = to_q8_0_row},
+          .cache_f32 = cache_kernels<PlainLine<F32>>(),
+          .cache_f16 = cache_kernels<PlainLine<F16>>(),
+          .cache_q8_0 = cache_kernels<Q8Line>(),
+          .delta = delta,
+          .ran = &ran};
+}

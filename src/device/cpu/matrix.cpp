@@ -1,0 +1,72 @@
+#include "device/cpu/matrix.hpp"
+
+#include <algorithm>
+
+#include "device/cpu/isa.hpp"
+#include "tensor/reference.hpp"
+
+namespace luce::device::cpu {
+namespace {
+
+constexpr int64_t kRowStep = 4;         // rows that kernels take together
+constexpr int64_t kPieceBytes = 32768;  // of weights; large enough to claim, small enough to share
+constexpr int64_t kLineFloats = 65536;  // dequantised rows stay in the second-level cache
+constexpr int64_t kPiecesPerThread = 6;
+
+void dequantise_rows(const Matrix& matrix, RowRange range, float* lines) {
+  const int64_t stride = line_stride(matrix.width);
+  for (int64_t w = range.begin; w < range.end; ++w) {
+    const std::span packed(matrix.data + w * matrix.row_bytes, static_cast<size_t>(matrix.row_bytes));
+    const std::span line(lines + (w - range.begin) * stride, static_cast<size_t>(matrix.width));
+    tensor::dequantise(matrix.format, packed, line);
+  }
+}
+
+}  // namespace
+
+Matrix::Matrix(tensor::Format of, Address address, int64_t row_count, int64_t row_width)
+    : format(of),
+      data(reinterpret_cast<const std::byte*>(address)),
+      rows(row_count),
+      width(row_width),
+      row_bytes(tensor::packed_bytes(of, row_width)) {}
+
+int64_t rows_per_piece(const Machine& machine, const Matrix& matrix, int64_t x_rows) {
+  const int64_t fair = matrix.rows / (machine.pool.threads() * kPiecesPerThread);
+  const int64_t least = kPieceBytes / (matrix.row_bytes * std::min<int64_t>(x_rows, 8));
+  const int64_t most = std::min<int64_t>(kLineFloats / line_stride(matrix.width), 64);
+  const int64_t rows = std::min(std::max(fair, least), most);
+  return std::max(kRowStep, rows / kRowStep * kRowStep);
+}
+
+void multiply_rows(const Machine& machine, int worker, const Matrix& matrix, RowRange range, const RowPointers& rows) {
+  DotTask task{.weights = matrix.data + range.begin * matrix.row_bytes,
+               .row_bytes = matrix.row_bytes,
+               .weight_rows = range.end - range.begin,
+               .width = matrix.width,
+               .x = rows.x,
+               .out = rows.out,
+               .x_rows = rows.count,
+               .out_begin = range.begin - rows.out_origin};
+  task.lines = machine.workspace.floats(worker, Use::lines, task.weight_rows * line_stride(matrix.width));
+  if (const MatrixKernel* kernel = find_matrix_kernel(machine.kernels, matrix.format); kernel != nullptr) {
+    kernel->dot(task);
+    return;
+  }
+  dequantise_rows(matrix, range, task.lines);
+  task.weights = reinterpret_cast<const std::byte*>(task.lines);
+  task.row_bytes = line_stride(matrix.width) * 4;
+  machine.kernels.matrix.f32.dot(task);
+}
+
+void read_row(const Machine& machine, const Matrix& matrix, int64_t row, float* out) {
+  const std::byte* const packed = matrix.data + row * matrix.row_bytes;
+  if (const MatrixKernel* kernel = find_matrix_kernel(machine.kernels, matrix.format); kernel != nullptr) {
+    kernel->dequantise(packed, matrix.width, out);
+    return;
+  }
+  tensor::dequantise(matrix.format, {packed, static_cast<size_t>(matrix.row_bytes)},
+                     {out, static_cast<size_t>(matrix.width)});
+}
+
+}  // namespace luce::device::cpu

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "device/cpu/lines.hpp"
+#include "device/cpu/ops.hpp"
+
+namespace luce::device::cpu {
+namespace {
+
+// A logit that is no number ranks last, so that the choice is always top_k different experts.
+float rank_of(float logit) { return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit; }
+
+void choose_largest(const float* logits, int64_t experts, int32_t* ids, int top_k) {
+  int chosen = 0;
+  for (int32_t e = 0; e < experts; ++e) {
+    const float rank = rank_of(logits[e]);
+    if (chosen == top_k && rank <= rank_of(logits[ids[top_k - 1]])) continue;
+    int at = chosen < top_k ? chosen++ : top_k - 1;
+    for (; at > 0 && rank > rank_of(logits[ids[at - 1]]); --at) ids[at] = ids[at - 1];
+    ids[at] = e;
+  }
+}
+
+void softmax_weights(const SelectExperts& op, const float* logits, const int32_t* ids, float* weights) {
+  const float largest = logits[ids[0]];
+  float total = 0;
+  if (!op.renormalise)
+    for (int64_t e = 0; e < op.logits.shape[1]; ++e) total += std::exp(logits[e] - largest);
+  for (int k = 0; k < op.top_k; ++k) {
+    weights[k] = std::exp(logits[ids[k]] - largest);
+    if (op.renormalise) total += weights[k];
+  }
+  for (int k = 0; k < op.top_k; ++k) weights[k] = weights[k] / total * op.weight_scale;
+}
+
+void sigmoid_weights(const SelectExperts& op, const float* logits, const int32_t* ids, float* weights) {
+  float total = 0;
+  for (int k = 0; k < op.top_k; ++k) {
+    weights[k] = 1.0F / (1.0F + std::exp(-logits[ids[k]]));
+    total += weights[k];
+  }
+  const float divisor = op.renormalise ? std::max(total, std::numeric_limits<float>::min()) : 1.0F;
+  for (int k = 0; k < op.top_k; ++k) weights[k] = weights[k] / divisor * op.weight_scale;
+}
+
+}  // namespace
+
+void select_experts(const Machine& machine, const SelectExperts& op) {
+  const Lines logits(op.logits), ids(op.ids), weights(op.weights);
+  LUCE_CHECK(op.top_k >= 1 && op.top_k <= logits.width(), "top_k lies between 1 and the number of experts");
+  machine.pool.parallel_for(logits.count(), grain_for(logits.width() * 4), [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      choose_largest(logits[row], logits.width(), ids.ints(row), op.top_k);
+      const auto weigh = op.gating == RouterGating::softmax ? softmax_weights : sigmoid_weights;
+      weigh(op, logits[row], ids.ints(row), weights[row]);
+    }
+  });
+}
+
+}  // namespace luce::device::cpu
