@@ -72,7 +72,8 @@ class Device {
   virtual bool supports(tensor::Format format, int64_t width) const = 0;
   /// Bytes of a matrix [rows, width] in this device's layout, a multiple of 64.
   virtual size_t packed_bytes(tensor::Format format, int64_t rows, int64_t width) const = 0;
-  /// Converts a matrix from the file's layout into this device's at `to`. Thread-safe.
+  /// Converts a matrix from the file's layout into this device's at `to`. Thread-safe. A matrix may be packed in pieces
+  /// whose first row r is a multiple of 64; such a piece goes to packed_bytes(format, r, width) behind the start.
   virtual void pack(tensor::Format format, const tensor::Shape& shape, std::span<const std::byte> from, Address to) = 0;
 
   /// The stream of the next step; one is open at a time.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Value {
   /// Where the elements begin, and the first byte behind the value; each element's end() is where the next begins.
   const std::byte* first_element() const;
   const std::byte* end() const;
+  /// All bytes of the value as they lie in the file.
+  std::span<const std::byte> payload() const { return {payload_, end()}; }
 
  private:
   ValueType type_;

@@ -1,0 +1,57 @@
+#include "model/architectures/architectures.hpp"
+#include "model/blocks/attention.hpp"
+#include "model/blocks/feed_forward.hpp"
+
+namespace luce::model {
+namespace {
+
+struct Layer {
+  device::Tensor attention_norm, feed_forward_norm;
+  Attention attention;
+  FeedForward feed_forward;
+};
+
+class Qwen3 final : public Network {
+ public:
+  Qwen3(const Hyperparameters& h, WeightReader& weights) : h_(h) {
+    for (int index = 0; index < h.layers; ++index) layers_.push_back(read(weights, index));
+  }
+
+  std::vector<LayerMemory> memory() const override { return {layers_.size(), attention_memory(h_)}; }
+
+  void layer(Step& step, int index) const override {
+    const Layer& layer = layers_[static_cast<size_t>(index)];
+    add_residual(step, [&] {
+      const device::Tensor normed = normalise(step, step.x, layer.attention_norm, h_.norm_epsilon);  // [rows, width]
+      return attention(step, h_, layer.attention, index, normed);
+    });
+    add_residual(step, [&] {
+      const device::Tensor normed = normalise(step, step.x, layer.feed_forward_norm, h_.norm_epsilon);  // [rows, width]
+      return feed_forward(step, layer.feed_forward, normed);
+    });
+  }
+
+ private:
+  Layer read(WeightReader& weights, int index) const {
+    const std::string prefix = layer_prefix(index);
+    Layer layer;
+    layer.attention_norm = weights.values(prefix + "attn_norm.weight", {h_.width});
+    layer.feed_forward_norm = weights.values(prefix + "ffn_norm.weight", {h_.width});
+    layer.attention = read_attention(h_, weights, prefix, false);
+    layer.attention.query_norm = weights.values(prefix + "attn_q_norm.weight", {h_.key_width});
+    layer.attention.key_norm = weights.values(prefix + "attn_k_norm.weight", {h_.key_width});
+    layer.feed_forward = read_feed_forward(weights, prefix, "", {h_.feed_forward, h_.width});
+    return layer;
+  }
+
+  Hyperparameters h_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_qwen3(const Hyperparameters& h, WeightReader& weights) {
+  return std::make_unique<Qwen3>(h, weights);
+}
+
+}  // namespace luce::model
