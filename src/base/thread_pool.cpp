@@ -14,8 +14,14 @@ namespace luce::base {
 namespace {
 
 constexpr uint32_t kOpen = 1U << 31;
-// Longer than the serial gaps between two loops of one step, shorter than what a sleep and wake-up cost twice.
+using Clock = std::chrono::steady_clock;
+// Longer than the serial gaps between two loops of one step: waking a sleeping core costs about as much.
 constexpr std::chrono::microseconds kSpinTime{50};
+// While other processes want our cores, spinning only uses up our turn, and the next piece is what gets interrupted.
+constexpr std::chrono::microseconds kCrowdedSpinTime{5};
+// A look at the clock takes about a microsecond, so a gap as long as this means that the core was taken away.
+constexpr std::chrono::microseconds kLostCoreTime{200};
+constexpr int kCrowdedLoops = 2000;
 
 void pause_cpu() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -25,22 +31,24 @@ void pause_cpu() {
 #endif
 }
 
-/// True as soon as `ready()` is, false after kSpinTime.
+enum class SpinEnd { ready, timeout, lost_core };
+
+/// Spins until `ready()`, for at most `limit`.
 template <typename Ready>
-bool spin_until(Ready ready) {
-  constexpr int kPausesPerLook = 32;
-  for (int i = 0; i < kPausesPerLook; ++i) {
-    if (ready()) return true;
-    pause_cpu();
-  }
-  const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
-  while (std::chrono::steady_clock::now() < deadline) {
+SpinEnd spin_until(Ready ready, std::chrono::microseconds limit) {
+  constexpr int kPausesPerLook = 16;
+  const auto start = Clock::now();
+  auto last_look = start;
+  while (last_look - start < limit) {
     for (int i = 0; i < kPausesPerLook; ++i) {
-      if (ready()) return true;
+      if (ready()) return SpinEnd::ready;
       pause_cpu();
     }
+    const auto look = Clock::now();
+    if (look - last_look > kLostCoreTime) return SpinEnd::lost_core;
+    last_look = look;
   }
-  return false;
+  return SpinEnd::timeout;
 }
 
 /// The pools whose pieces this thread is inside, innermost first.
@@ -118,7 +126,17 @@ void ThreadPool::run_inline(const Job& job, int worker) {
   for (int64_t piece = 0; piece < job.pieces; ++piece) job.run(piece, worker);
 }
 
+template <typename Ready>
+bool ThreadPool::spin(Ready ready) {
+  const bool crowded = crowded_loops_.load(std::memory_order_relaxed) > 0;
+  const auto end = spin_until(ready, crowded ? kCrowdedSpinTime : kSpinTime);
+  if (end == SpinEnd::lost_core) crowded_loops_.store(kCrowdedLoops, std::memory_order_relaxed);
+  return end == SpinEnd::ready;
+}
+
 void ThreadPool::run_shared(const Job& job) {
+  const int crowded_loops = crowded_loops_.load(std::memory_order_relaxed);
+  if (crowded_loops > 0) crowded_loops_.store(crowded_loops - 1, std::memory_order_relaxed);
   job_ = job;
   next_piece_.store(0, std::memory_order_relaxed);
   gate_.store(kOpen, std::memory_order_release);
@@ -152,8 +170,7 @@ void ThreadPool::keep_exception() {
 }
 
 void ThreadPool::wait_for_workers() {
-  const auto all_left = [this] { return gate_.load(std::memory_order_acquire) == 0; };
-  if (spin_until(all_left)) return;
+  if (spin([this] { return gate_.load(std::memory_order_acquire) == 0; })) return;
   for (uint32_t inside = gate_.load(std::memory_order_acquire); inside != 0;
        inside = gate_.load(std::memory_order_acquire))
     gate_.wait(inside, std::memory_order_acquire);
@@ -175,8 +192,8 @@ void ThreadPool::worker_loop(int worker) {
   const FrameScope scope(this, worker);
   uint32_t seen = 0;
   for (;;) {
-    const auto offered = [&] { return generation_.load(std::memory_order_acquire) != seen; };
-    if (!spin_until(offered)) generation_.wait(seen, std::memory_order_acquire);
+    const auto is_offered = [&] { return generation_.load(std::memory_order_acquire) != seen; };
+    if (!spin(is_offered)) generation_.wait(seen, std::memory_order_acquire);
     seen = generation_.load(std::memory_order_acquire);
     if (stopping_.load(std::memory_order_acquire)) return;
     if (!try_join_job()) continue;

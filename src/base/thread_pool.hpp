@@ -54,6 +54,8 @@ class ThreadPool {
   void run_shared(const Job& job);
   void keep_exception();
   void wait_for_workers();
+  template <typename Ready>
+  bool spin(Ready ready);
 
   const int threads_;
   std::vector<std::thread> workers_;
@@ -64,6 +66,7 @@ class ThreadPool {
   std::exception_ptr exception_;
   std::atomic<bool> failed_{false};
   std::atomic<bool> stopping_{false};
+  std::atomic<int> crowded_loops_{0};  // loops to go with short spins, set when another process took a core
 
   alignas(64) std::atomic<int64_t> next_piece_{0};
   alignas(64) std::atomic<uint32_t> gate_{0};        // open bit and the number of workers inside the job
