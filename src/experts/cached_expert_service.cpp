@@ -1,0 +1,60 @@
+#include "experts/cached_expert_service.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace luce::experts {
+namespace {
+
+std::vector<int> experts_by_layer(const ExpertSource& source) {
+  std::vector<int> experts;
+  for (int layer = 0; layer < source.layers(); ++layer) experts.push_back(source.shape(layer).experts);
+  return experts;
+}
+
+int most_experts(const ExpertSource& source) {
+  const std::vector<int> experts = experts_by_layer(source);
+  return experts.empty() ? 0 : *std::max_element(experts.begin(), experts.end());
+}
+
+}  // namespace
+
+CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> source, device::Device& device,
+                                         const CacheSettings& settings)
+    : source_(std::move(source)),
+      usage_(experts_by_layer(*source_), settings.stats_window_tokens),
+      digest_(most_experts(*source_)),
+      tier_(*source_, device, settings.tier),
+      dispatch_(tier_, most_experts(*source_)) {}
+
+device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
+  const LayerUse use = digest_.digest(routing, source_->shape(routing.layer).experts);
+  usage_.count(use);
+  step_tokens_ = std::max<int64_t>(step_tokens_, routing.rows);
+  dispatch_.open(use);
+  return dispatch_;
+}
+
+void CachedExpertService::end_step() {
+  dispatch_.close();
+  usage_.end_step(step_tokens_);
+  step_tokens_ = 0;
+}
+
+Residency CachedExpertService::residency() const {
+  const std::vector<int> experts = experts_by_layer(*source_);
+  const auto lock = tier_.lock();
+  return {tier_.cache(lock).resident(), tier_.first_stream_slot(), std::accumulate(experts.begin(), experts.end(), 0)};
+}
+
+bool CachedExpertService::is_resident(int layer, int32_t expert) const {
+  const auto lock = tier_.lock();
+  const int slot = tier_.cache(lock).find(layer, expert);
+  return slot != ExpertCache::kNoSlot && tier_.state(lock, slot) == SlotState::resident;
+}
+
+CacheMemory CachedExpertService::memory() const {
+  return {tier_.slot_bytes(), tier_.stream_bytes(), tier_.read_buffer_bytes(), usage_.bytes()};
+}
+
+}  // namespace luce::experts

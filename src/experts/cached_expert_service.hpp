@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+
+#include "device/expert_service.hpp"
+#include "experts/expert_tier.hpp"
+#include "experts/usage.hpp"
+#include "experts/warm_up.hpp"
+#include "experts/wave_dispatch.hpp"
+
+namespace luce::experts {
+
+struct CacheSettings {
+  TierSettings tier;
+  int64_t stats_window_tokens = 10'000;
+};
+
+/// Memory the cache took when it was made; it takes no more later.
+struct CacheMemory {
+  size_t slot_bytes = 0;         // Purpose::expert_slots of the device
+  size_t stream_bytes = 0;       // Purpose::staging of the device
+  size_t read_buffer_bytes = 0;  // host
+  size_t usage_bytes = 0;        // host
+};
+
+/// How full the cache is.
+struct Residency {
+  int resident = 0;  // experts in a slot
+  int slots = 0;
+  int experts = 0;
+};
+
+/// A bounded cache of experts over a slower tier, for devices that ask at host points. Steps come from one thread;
+/// counters, usage, residency and warm() may be used from others beside it.
+class CachedExpertService final : public device::ExpertService {
+ public:
+  /// Allocates all memory and starts the fetching threads. The device must outlive this. Throws Error{out_of_memory}.
+  CachedExpertService(std::unique_ptr<const ExpertSource> source, device::Device& device,
+                      const CacheSettings& settings);
+
+  const device::ExpertShape& shape(int layer) const override { return source_->shape(layer); }
+  /// Throws Error{device} for expert ids out of range.
+  device::Dispatch& start(const device::Routing& routing) override;
+  void end_step() override;
+
+  WarmResult warm(const WarmRequest& request) { return warm_up(tier_, request); }
+
+  /// Since the start. The difference of two snapshots around a step is what the step did.
+  ServiceCounters counters() const { return tier_.counters().total(); }
+  ServiceCounters layer_counters(int layer) const { return tier_.counters().of_layer(layer); }
+  const Usage& usage() const { return usage_; }
+  Residency residency() const;
+  bool is_resident(int layer, int32_t expert) const;
+  CacheMemory memory() const;
+
+ private:
+  std::unique_ptr<const ExpertSource> source_;
+  Usage usage_;
+  RoutingDigest digest_;
+  mutable ExpertTier tier_;
+  WaveDispatch dispatch_;
+  int64_t step_tokens_ = 0;
+};
+
+}  // namespace luce::experts

@@ -1,0 +1,142 @@
+#include "experts/expert_cache.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace luce::experts {
+
+using Field = CounterTable::Field;
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    release();
+    cache_ = std::exchange(other.cache_, nullptr);
+    slot_ = other.slot_;
+  }
+  return *this;
+}
+
+void Lease::release() {
+  if (ExpertCache* cache = std::exchange(cache_, nullptr)) cache->unlease(slot_);
+}
+
+ExpertCache::ExpertCache(Shape shape, const PolicySpec& policy, CounterTable& counters) : counters_(counters) {
+  LUCE_CHECK(shape.experts.size() == shape.slots.size(), "slots for other layers than there are");
+  int most_slots = 0;
+  for (size_t i = 0; i < shape.experts.size(); ++i) {
+    const int experts = shape.experts[i], slots = shape.slots[i];
+    LUCE_CHECK(experts == 0 ? slots == 0 : slots >= 1 && slots <= experts, "slots of a layer beyond its experts");
+    Layer layer;
+    layer.first_slot = static_cast<int>(slots_.size());
+    layer.slots = slots;
+    layer.slot_of.assign(static_cast<size_t>(experts), kNoSlot);
+    layer.last_step.assign(static_cast<size_t>(experts), 0);
+    layer.policy = policy.make(experts);
+    slots_.resize(slots_.size() + static_cast<size_t>(slots));
+    for (int slot = layer.first_slot + slots - 1; slot >= layer.first_slot; --slot) {
+      slots_[static_cast<size_t>(slot)].layer = static_cast<int>(i);
+      layer.free.push_back(slot);
+    }
+    layers_.push_back(std::move(layer));
+    most_slots = std::max(most_slots, slots);
+  }
+  candidates_.reserve(static_cast<size_t>(most_slots));
+}
+
+void ExpertCache::begin_step(const LayerUse& use) {
+  Layer& layer = layers_[static_cast<size_t>(use.layer)];
+  ++layer.step;
+  layer.policy->record(use);
+  for (const UsedExpert& used : use.experts) {
+    layer.last_step[static_cast<size_t>(used.expert)] = layer.step;
+    count_access(use, used);
+  }
+}
+
+void ExpertCache::count_access(const LayerUse& use, const UsedExpert& used) {
+  const int slot = find(use.layer, used.expert);
+  const bool hit = slot != kNoSlot && state(slot) == SlotState::resident;
+  if (hit) slots_[static_cast<size_t>(slot)].reused = true;
+  counters_.add(use.layer, hit ? Field::hits : Field::misses);
+  if (used.prompt_rows > 0) counters_.add(use.layer, hit ? Field::prompt_hits : Field::prompt_misses);
+  if (used.decode_rows > 0) counters_.add(use.layer, hit ? Field::decode_hits : Field::decode_misses);
+}
+
+Lease ExpertCache::lease(int slot) {
+  LUCE_CHECK(state(slot) == SlotState::resident || state(slot) == SlotState::loading, "lease on an empty slot");
+  ++slots_[static_cast<size_t>(slot)].leases;
+  return {this, slot};
+}
+
+void ExpertCache::unlease(int slot) {
+  Slot& pinned = slots_[static_cast<size_t>(slot)];
+  LUCE_CHECK(pinned.leases > 0, "a lease was released twice");
+  if (--pinned.leases == 0 && pinned.state == SlotState::failed) set_free(slot);
+}
+
+std::optional<int> ExpertCache::admit(int layer_index, int32_t expert) {
+  if (const auto slot = admit_free(layer_index, expert)) return slot;
+  Layer& layer = layers_[static_cast<size_t>(layer_index)];
+  candidates_.clear();
+  for (int slot = layer.first_slot; slot < layer.first_slot + layer.slots; ++slot) {
+    const Slot& held = slots_[static_cast<size_t>(slot)];
+    if (held.state != SlotState::resident || held.leases > 0) continue;
+    const int64_t last_step = layer.last_step[static_cast<size_t>(held.expert)];
+    if (last_step < layer.step || layer.step == 0) candidates_.push_back({held.expert, last_step});
+  }
+  const auto victim = choose_victim(*layer.policy, candidates_, expert);
+  if (!victim) return std::nullopt;
+  evict(find(layer_index, *victim));
+  return occupy(layer_index, expert);
+}
+
+std::optional<int> ExpertCache::admit_free(int layer, int32_t expert) {
+  LUCE_CHECK(find(layer, expert) == kNoSlot, "an expert was admitted twice");
+  if (free_slots(layer) == 0) return std::nullopt;
+  return occupy(layer, expert);
+}
+
+int ExpertCache::occupy(int layer_index, int32_t expert) {
+  Layer& layer = layers_[static_cast<size_t>(layer_index)];
+  const int slot = layer.free.back();
+  layer.free.pop_back();
+  Slot& held = slots_[static_cast<size_t>(slot)];
+  held.expert = expert;
+  held.state = SlotState::loading;
+  held.reused = false;
+  layer.slot_of[static_cast<size_t>(expert)] = slot;
+  return slot;
+}
+
+void ExpertCache::loaded(int slot) {
+  LUCE_CHECK(state(slot) == SlotState::loading, "bytes arrived for a slot that awaits none");
+  slots_[static_cast<size_t>(slot)].state = SlotState::resident;
+  ++resident_;
+}
+
+void ExpertCache::load_failed(int slot) {
+  LUCE_CHECK(state(slot) == SlotState::loading, "a fetch failed for a slot that awaits none");
+  slots_[static_cast<size_t>(slot)].state = SlotState::failed;
+  if (slots_[static_cast<size_t>(slot)].leases == 0) set_free(slot);
+}
+
+void ExpertCache::evict(int slot) {
+  const Slot& held = slots_[static_cast<size_t>(slot)];
+  LUCE_CHECK(held.leases == 0 && held.state == SlotState::resident, "a slot in use was evicted");
+  counters_.add(held.layer, Field::evictions);
+  if (!held.reused) counters_.add(held.layer, Field::never_reused);
+  --resident_;
+  set_free(slot);
+}
+
+void ExpertCache::set_free(int slot) {
+  Slot& held = slots_[static_cast<size_t>(slot)];
+  Layer& layer = layers_[static_cast<size_t>(held.layer)];
+  layer.slot_of[static_cast<size_t>(held.expert)] = kNoSlot;
+  held.expert = -1;
+  held.state = SlotState::free;
+  layer.free.push_back(slot);
+}
+
+}  // namespace luce::experts

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "experts/counters.hpp"
+#include "experts/policy.hpp"
+
+namespace luce::experts {
+
+class ExpertCache;
+
+/// A pin on a slot: while it lives, the slot is neither evicted nor freed. Move-only; must not outlive the cache.
+class Lease {
+ public:
+  Lease() = default;
+  Lease(Lease&& other) noexcept : cache_(std::exchange(other.cache_, nullptr)), slot_(other.slot_) {}
+  Lease& operator=(Lease&& other) noexcept;
+  ~Lease() { release(); }
+
+  void release();
+  bool held() const { return cache_ != nullptr; }
+  int slot() const { return slot_; }
+
+ private:
+  friend class ExpertCache;
+  Lease(ExpertCache* cache, int slot) : cache_(cache), slot_(slot) {}
+
+  ExpertCache* cache_ = nullptr;
+  int slot_ = -1;
+};
+
+/// loading: chosen for an expert whose bytes are on their way. failed: they did not come; freed with its last lease.
+enum class SlotState : uint8_t { free, loading, resident, failed };
+
+/// Which expert is in which slot, for all layers; decides what is evicted, moves no bytes. Not thread-safe: its owner
+/// locks around it. Slots are numbered as in SlotPool.
+class ExpertCache {
+ public:
+  static constexpr int kNoSlot = -1;
+
+  struct Shape {
+    std::vector<int> experts;  // [layers]
+    std::vector<int> slots;    // [layers], at least 1 where there are experts
+  };
+  /// `counters` has the same layers and outlives this.
+  ExpertCache(Shape shape, const PolicySpec& policy, CounterTable& counters);
+
+  /// The next step of this layer: records the use, counts hits and misses, and protects the step's experts from being
+  /// victims until the layer's next step.
+  void begin_step(const LayerUse& use);
+
+  /// The slot that holds or awaits the expert, or kNoSlot.
+  int find(int layer, int32_t expert) const {
+    return layers_[static_cast<size_t>(layer)].slot_of[static_cast<size_t>(expert)];
+  }
+  SlotState state(int slot) const { return slots_[static_cast<size_t>(slot)].state; }
+  Lease lease(int slot);
+
+  /// Gives an absent expert a slot in state loading: a free one, else that of a victim. Nothing if every slot is in use
+  /// by this step, leased or loading, or if the policy refuses.
+  std::optional<int> admit(int layer, int32_t expert);
+  /// The same without evicting.
+  std::optional<int> admit_free(int layer, int32_t expert);
+  void loaded(int slot);
+  void load_failed(int slot);
+
+  int free_slots(int layer) const { return static_cast<int>(layers_[static_cast<size_t>(layer)].free.size()); }
+  /// Experts whose bytes are in a slot.
+  int resident() const { return resident_; }
+
+ private:
+  friend class Lease;
+  struct Slot {
+    int layer = 0;
+    int32_t expert = -1;
+    int leases = 0;
+    SlotState state = SlotState::free;
+    bool reused = false;  // hit since the step it was fetched for
+  };
+  struct Layer {
+    int first_slot = 0;
+    int slots = 0;
+    int64_t step = 0;
+    std::vector<int> slot_of;        // [experts]
+    std::vector<int64_t> last_step;  // [experts], in which it was used; 0 is never
+    std::vector<int> free;           // lowest number last
+    std::unique_ptr<LayerPolicy> policy;
+  };
+
+  void count_access(const LayerUse& use, const UsedExpert& used);
+  int occupy(int layer, int32_t expert);
+  void evict(int slot);
+  void set_free(int slot);
+  void unlease(int slot);
+
+  std::vector<Layer> layers_;
+  std::vector<Slot> slots_;
+  std::vector<Candidate> candidates_;  // scratch of admit
+  CounterTable& counters_;
+  int resident_ = 0;
+};
+
+}  // namespace luce::experts

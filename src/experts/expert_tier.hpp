@@ -1,0 +1,80 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "experts/expert_cache.hpp"
+#include "experts/fetcher.hpp"
+#include "experts/slot_pool.hpp"
+#include "experts/stream_slots.hpp"
+
+namespace luce::experts {
+
+struct TierSettings {
+  std::vector<int> slots;  // [layers of the model], at least 1 where there are experts
+  PolicySpec policy = PolicySpec::parse("lru");
+  int fetch_threads = 2;
+  int stream_slots = 4;  // at least 1
+};
+
+/// What warming has fetched so far.
+struct WarmTally {
+  int64_t loaded = 0;
+  int64_t failed = 0;
+  std::optional<Error> first_error;
+};
+
+/// The fastest tier: the cache's decisions, the memory of its slots and the threads that fill them, behind one lock.
+/// Members that take a lock want it held on this tier's mutex. Slot numbers from first_stream_slot() on are stream
+/// slots.
+class ExpertTier {
+ public:
+  /// Allocates all memory. The source and the device must outlive this. Throws Error{out_of_memory}.
+  ExpertTier(const ExpertSource& source, device::Device& device, const TierSettings& settings);
+
+  std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex_); }
+  /// Sleeps until a fetch has ended.
+  void wait(std::unique_lock<std::mutex>& lock) { changed_.wait(lock); }
+
+  ExpertCache& cache(const std::unique_lock<std::mutex>&) { return cache_; }
+  StreamSlots& stream(const std::unique_lock<std::mutex>&) { return stream_; }
+  const WarmTally& warmed(const std::unique_lock<std::mutex>&) const { return warmed_; }
+
+  /// Starts filling a slot that is in state loading.
+  void fetch(const std::unique_lock<std::mutex>&, FetchJob job);
+  SlotState state(const std::unique_lock<std::mutex>&, int slot) const;
+  /// Why the slot's fetch failed.
+  const Error& failure(const std::unique_lock<std::mutex>&, int slot) const {
+    return *failures_[static_cast<size_t>(slot)];
+  }
+
+  int first_stream_slot() const { return pool_.total(); }
+  device::Address address(int slot) const;
+  const ExpertSource& source() const { return source_; }
+  CounterTable& counters() { return counters_; }
+  const CounterTable& counters() const { return counters_; }
+  size_t slot_bytes() const { return pool_.bytes(); }
+  size_t stream_bytes() const { return stream_.bytes(); }
+  size_t read_buffer_bytes() const { return fetcher_.staging_bytes(); }
+
+ private:
+  void fetched(const FetchResult& result);
+
+  const ExpertSource& source_;
+  CounterTable counters_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  ExpertCache cache_;
+  SlotPool pool_;
+  StreamSlots stream_;
+  std::vector<std::optional<Error>> failures_;  // [slots and stream slots]
+  WarmTally warmed_;
+  Fetcher fetcher_;  // last, so that its threads end before what they use
+};
+
+/// Bytes of read buffers and stream slots that these settings take, for the memory plan.
+size_t staging_bytes(const ExpertSource& source, int fetch_threads, int stream_slots);
+
+}  // namespace luce::experts
