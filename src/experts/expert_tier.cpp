@@ -53,8 +53,8 @@ void ExpertTier::fetched(const FetchResult& result) {
   {
     const std::lock_guard lock(mutex_);
     const bool streamed = job.slot >= pool_.total();
-    if (result.error) {
-      failures_[static_cast<size_t>(job.slot)] = result.error;
+    if (result.failure) {
+      failures_[static_cast<size_t>(job.slot)] = result.failure;
       streamed ? stream_.load_failed(job.slot - pool_.total()) : cache_.load_failed(job.slot);
       counters_.add(job.layer, Field::fetch_errors);
     } else {
@@ -65,8 +65,8 @@ void ExpertTier::fetched(const FetchResult& result) {
       if (streamed) counters_.add(job.layer, Field::streamed);
     }
     if (job.priority == FetchPriority::warm) {
-      ++(result.error ? warmed_.failed : warmed_.loaded);
-      if (result.error && !warmed_.first_error) warmed_.first_error = result.error;
+      ++(result.failure ? warmed_.failed : warmed_.loaded);
+      if (result.failure && !warmed_.first_failure) warmed_.first_failure = result.failure;
     }
   }
   changed_.notify_all();

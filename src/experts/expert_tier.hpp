@@ -23,7 +23,7 @@ struct TierSettings {
 struct WarmTally {
   int64_t loaded = 0;
   int64_t failed = 0;
-  std::optional<Error> first_error;
+  std::optional<FetchFailure> first_failure;
 };
 
 /// The fastest tier: the cache's decisions, the memory of its slots and the threads that fill them, behind one lock.
@@ -46,7 +46,7 @@ class ExpertTier {
   void fetch(const std::unique_lock<std::mutex>&, FetchJob job);
   SlotState state(const std::unique_lock<std::mutex>&, int slot) const;
   /// Why the slot's fetch failed.
-  const Error& failure(const std::unique_lock<std::mutex>&, int slot) const {
+  const FetchFailure& failure(const std::unique_lock<std::mutex>&, int slot) const {
     return *failures_[static_cast<size_t>(slot)];
   }
 
@@ -69,7 +69,7 @@ class ExpertTier {
   ExpertCache cache_;
   SlotPool pool_;
   StreamSlots stream_;
-  std::vector<std::optional<Error>> failures_;  // [slots and stream slots]
+  std::vector<std::optional<FetchFailure>> failures_;  // [slots and stream slots]
   WarmTally warmed_;
   Fetcher fetcher_;  // last, so that its threads end before what they use
 };

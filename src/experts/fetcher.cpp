@@ -50,10 +50,10 @@ FetchResult Fetcher::run(const FetchJob& job, std::span<std::byte> staging) cons
   try {
     source_.fetch(job.layer, job.expert, job.to, staging);
   } catch (const Error& error) {
-    result.error = error;
+    result.failure = {error.kind(), error.what()};
   } catch (const std::exception& error) {
-    result.error = Error(ErrorKind::internal,
-                         fmt::format("fetching expert {} of layer {}: {}", job.expert, job.layer, error.what()));
+    result.failure = {ErrorKind::internal,
+                      fmt::format("fetching expert {} of layer {}: {}", job.expert, job.layer, error.what())};
   }
   result.nanoseconds =
       static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());

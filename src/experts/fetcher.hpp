@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,10 +27,16 @@ struct FetchJob {
   FetchPriority priority = FetchPriority::demand;
 };
 
+/// Why a fetch failed; plain, since an exception shares its text between threads.
+struct FetchFailure {
+  ErrorKind kind = ErrorKind::io;
+  std::string message;
+};
+
 struct FetchResult {
   FetchJob job;
   uint64_t nanoseconds = 0;
-  std::optional<Error> error;
+  std::optional<FetchFailure> failure;
 };
 
 /// A few threads that read and pack experts, each with its own staging buffer, allocated once.

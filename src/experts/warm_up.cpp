@@ -42,7 +42,7 @@ class WarmUp {
     const WarmTally& after = tier_.warmed(lock);
     result.loaded = after.loaded - before_.loaded;
     result.failed = after.failed - before_.failed;
-    if (result.failed > 0) result.first_error = after.first_error;
+    if (result.failed > 0) result.first_failure = after.first_failure;
     return result;
   }
 

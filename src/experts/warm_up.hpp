@@ -31,7 +31,7 @@ struct WarmRequest {
 struct WarmResult {
   int64_t loaded = 0;
   int64_t failed = 0;
-  std::optional<Error> first_error;
+  std::optional<FetchFailure> first_failure;
   bool stopped = false;
 };
 

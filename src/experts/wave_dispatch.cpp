@@ -98,9 +98,9 @@ bool WaveDispatch::arrived(const Lock& lock) const {
 void WaveDispatch::collect_arrived(const Lock& lock) {
   for (const Held& held : pending_) {
     if (tier_.state(lock, held.slot) != SlotState::failed) continue;
-    const Error failure = tier_.failure(lock, held.slot);
+    const FetchFailure failure = tier_.failure(lock, held.slot);
     close(lock);
-    throw failure;
+    throw Error(failure.kind, failure.message);
   }
   const auto still_loading = std::stable_partition(pending_.begin(), pending_.end(), [&](const Held& held) {
     return tier_.state(lock, held.slot) == SlotState::loading;

@@ -244,8 +244,7 @@ TEST(ExpertCache, KeepsItsInvariantsWithLeasesAndFailures) {
     }
     for (const auto& [slot, held] : leased_for) ASSERT_EQ(f.cache.find(0, held), slot);
     std::set<int> taken;
-    for (int32_t e = 0; e < 24; ++e)
-      ASSERT_TRUE(!f.holds(e) || taken.insert(f.cache.find(0, e)).second);
+    for (int32_t e = 0; e < 24; ++e) ASSERT_TRUE(!f.holds(e) || taken.insert(f.cache.find(0, e)).second);
     ASSERT_EQ(static_cast<int>(taken.size()) + f.cache.free_slots(0), 7);
   }
 }

@@ -61,8 +61,8 @@ TEST(WarmUp, CountsFailuresAndGoesOn) {
   const WarmResult result = f.service->warm({});
   EXPECT_EQ(result.loaded, 6);
   EXPECT_EQ(result.failed, 2);
-  ASSERT_TRUE(result.first_error.has_value());
-  EXPECT_EQ(result.first_error->kind(), ErrorKind::io);
+  ASSERT_TRUE(result.first_failure.has_value());
+  EXPECT_EQ(result.first_failure->kind, ErrorKind::io);
   f.source.set_failing({});
   f.run(RoutingRows(0, {{3, 4}}));
   EXPECT_EQ(f.service->residency().resident, 8);
