@@ -49,6 +49,8 @@ struct EngineStatus {
   size_t cached_state_bytes = 0;
 };
 
+class StepLoop;
+
 /// Runs requests on a model: its one step thread schedules sequences, samples and sends events. All methods are
 /// thread-safe and, but for drain() and stop(), never wait for a step.
 class Engine {
@@ -71,8 +73,9 @@ class Engine {
   EngineStatus status() const;
 
  private:
-  class Loop;
-  std::unique_ptr<Loop> loop_;
+  int vocabulary_;
+  int context_tokens_;
+  std::unique_ptr<StepLoop> loop_;
 };
 
 }  // namespace luce::engine

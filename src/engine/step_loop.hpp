@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/intake.hpp"
+#include "engine/prompt_cache.hpp"
+#include "engine/scheduler.hpp"
+#include "engine/sequence.hpp"
+#include "engine/step_pacer.hpp"
+
+namespace luce::engine {
+
+/// The step thread and all it owns: gives slots to waiting requests, runs steps, sends events.
+class StepLoop {
+ public:
+  StepLoop(model::Model& model, EngineSettings settings);
+  ~StepLoop();
+
+  Admission push(Waiting waiting) { return intake_.push(std::move(waiting)); }
+  bool drain(std::chrono::milliseconds timeout);
+  void stop();
+  EngineStatus status() const;
+
+ private:
+  void run();
+  void sweep();
+  void sweep_waiting();
+  Event end_of(const Waiting& waiting) const;
+  void sweep_running();
+  void admit();
+  void start(Waiting waiting, std::span<const int> idle_slots);
+  std::vector<int> idle_slots() const;
+  void release_ended();
+
+  void step();
+  StepBudget budget() const;
+  model::Batch batch_of(std::span<const PlannedSpan> plan) const;
+  void run_plan(std::span<const PlannedSpan> plan);
+  void deliver(std::span<const PlannedSpan> plan, std::span<const float> logits);
+  void fail_plan(std::span<const PlannedSpan> plan, ErrorKind kind, const std::string& message);
+  void share_experts(std::span<const PlannedSpan> plan, const ExpertTotals& before);
+  ExpertTotals expert_totals() const;
+  Sequence& sequence_in(int slot);
+  const Sequence& sequence_in(int slot) const;
+
+  model::Model& model_;
+  const EngineSettings settings_;
+  const model::StepLimits limits_;
+  Intake intake_;
+  PromptCache cache_;
+  Scheduler scheduler_;
+  StepPacer pacer_;
+  std::vector<Sequence> running_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int> running_count_ = 0;
+  std::atomic<size_t> cached_state_bytes_ = 0;
+  std::mutex join_mutex_;
+  std::thread thread_;  // last: it uses all others
+};
+
+}  // namespace luce::engine
