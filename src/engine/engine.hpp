@@ -11,6 +11,7 @@
 #include "engine/request.hpp"
 #include "engine/request_handle.hpp"
 #include "model/model.hpp"
+#include "telemetry/registry.hpp"
 
 namespace luce::engine {
 
@@ -24,11 +25,12 @@ struct ExpertTotals {
 };
 
 struct EngineSettings {
-  int queue_capacity = 64;               // requests that may wait for a sequence slot
-  int prompt_rows = 512;                 // prompt tokens of a step while no sequence decodes, a multiple of 64
-  int prompt_rows_beside_decode = 64;    // and while one does, a multiple of 64
-  double step_seconds_target = 1.0;      // smaller prompt chunks, never below 64, where a step would take longer
-  size_t prompt_cache_bytes = 64 << 20;  // recurrent states kept to resume conversations
+  int queue_capacity = 64;                  // requests that may wait for a sequence slot
+  int prompt_rows = 512;                    // prompt tokens of a step while no sequence decodes, a multiple of 64
+  int prompt_rows_beside_decode = 64;       // and while one does, a multiple of 64
+  double step_seconds_target = 1.0;         // smaller prompt chunks, never below 64, where a step would take longer
+  size_t prompt_cache_bytes = 64 << 20;     // recurrent states kept to resume conversations
+  telemetry::Registry* registry = nullptr;  // of the metrics; must outlive the engine
   std::function<ExpertTotals()> expert_totals = {};  // read by the step thread around each step; may be empty
 };
 

@@ -49,9 +49,11 @@ class Sequence {
   /// Sets the terminal event.
   void finish(FinishReason reason);
   void fail(ErrorKind kind, const std::string& message);
+  const Event& end() const { return *end_; }
   /// Sends it: last of all, when the slot is free again.
   void send_end() { waiting_.ticket->send(std::move(*end_)); }
 
+  Clock::time_point submitted_at() const { return waiting_.submitted; }
   /// When the latest token was sent; the time of admission before the first.
   Clock::time_point latest_token_at() const { return latest_token_at_; }
 

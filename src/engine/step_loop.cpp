@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
@@ -39,12 +38,23 @@ StepLoop::StepLoop(model::Model& model, EngineSettings settings)
       limits_(checked(model.limits())),
       intake_(static_cast<size_t>(limits_.sequences + std::max(0, settings_.queue_capacity))),
       cache_(model, settings_.prompt_cache_bytes),
+      running_(limits_.sequences),
+      metrics_(settings_.registry),
       pacer_(checked_rows(settings_.prompt_rows, "prompt_rows"), settings_.step_seconds_target) {
   checked_rows(settings_.prompt_rows_beside_decode, "prompt_rows_beside_decode");
   thread_ = std::thread([this] { run(); });
 }
 
 StepLoop::~StepLoop() { stop(); }
+
+Admission StepLoop::push(Waiting waiting) {
+  metrics_.queued(+1);  // first, so that the gauge never falls below zero
+  const Admission admission = intake_.push(std::move(waiting));
+  if (admission == Admission::accepted) return admission;
+  metrics_.queued(-1);
+  metrics_.refused(admission == Admission::full ? "queue_full" : "stopping");
+  return admission;
+}
 
 bool StepLoop::drain(std::chrono::milliseconds timeout) {
   intake_.close();
@@ -89,8 +99,13 @@ void StepLoop::sweep_waiting() {
   const std::vector<Waiting> gone = intake_.remove_if([&](const Waiting& waiting) {
     return stopping_ || waiting.ticket->wish() != Wish::more || late(waiting.request, now);
   });
+  metrics_.queued(-static_cast<int>(gone.size()));
   intake_.release(gone.size());
-  for (const Waiting& waiting : gone) waiting.ticket->send(end_of(waiting));
+  for (const Waiting& waiting : gone) {
+    Event end = end_of(waiting);
+    metrics_.ended(end);
+    waiting.ticket->send(std::move(end));
+  }
 }
 
 Event StepLoop::end_of(const Waiting& waiting) const {
@@ -104,7 +119,7 @@ Event StepLoop::end_of(const Waiting& waiting) const {
 
 void StepLoop::sweep_running() {
   const Clock::time_point now = Clock::now();
-  for (Sequence& sequence : running_) {
+  for (Sequence& sequence : running_.all()) {
     const Wish wish = sequence.wish();
     if (wish == Wish::stop)
       sequence.finish(FinishReason::stopped);
@@ -119,52 +134,46 @@ void StepLoop::sweep_running() {
 
 // The slot is free before the reader hears of the end, so that its next request finds room.
 void StepLoop::release_ended() {
-  const auto first_ended = std::stable_partition(running_.begin(), running_.end(),
-                                                 [](const Sequence& sequence) { return !sequence.ended(); });
-  std::vector<Sequence> ended(std::make_move_iterator(first_ended), std::make_move_iterator(running_.end()));
-  running_.erase(first_ended, running_.end());
+  std::vector<Sequence> ended = running_.take_ended();
   for (const Sequence& sequence : ended)
     if (!sequence.request().use_prompt_cache) cache_.forget(sequence.slot());
-  running_count_ = static_cast<int>(running_.size());
+  running_count_ = running_.count();
   cached_state_bytes_ = cache_.held_bytes();
+  metrics_.set_running(running_.count());
+  metrics_.set_cached_state(cache_.held_bytes());
+  for (const Sequence& sequence : ended) metrics_.ended(sequence.end());
   intake_.release(ended.size());
   for (Sequence& sequence : ended) sequence.send_end();
 }
 
-std::vector<int> StepLoop::idle_slots() const {
-  std::vector<int> idle;
-  for (int slot = 0; slot < limits_.sequences; ++slot)
-    if (std::none_of(running_.begin(), running_.end(), [&](const Sequence& s) { return s.slot() == slot; }))
-      idle.push_back(slot);
-  return idle;
-}
-
 void StepLoop::admit() {
-  while (static_cast<int>(running_.size()) < limits_.sequences) {
+  while (!running_.full()) {
     std::optional<Waiting> waiting = intake_.pop();
-    if (!waiting) return;
-    start(std::move(*waiting), idle_slots());
+    if (!waiting) break;
+    metrics_.queued(-1);
+    start(std::move(*waiting));
   }
+  running_count_ = running_.count();
+  metrics_.set_running(running_.count());
 }
 
-void StepLoop::start(Waiting waiting, std::span<const int> idle_slots) {
-  const int slot = cache_.choose(waiting.request, idle_slots);
+void StepLoop::start(Waiting waiting) {
+  const int slot = cache_.choose(waiting.request, running_.idle_slots());
   const int cached = cache_.open(slot, waiting.request);
+  metrics_.cached_tokens(cached);
   const int most_generated = limits_.context_tokens - static_cast<int>(waiting.request.tokens.size());
-  running_.emplace_back(std::move(waiting), slot, cached, most_generated);
-  running_count_ = static_cast<int>(running_.size());
+  running_.add(Sequence(std::move(waiting), slot, cached, most_generated));
 }
 
 StepBudget StepLoop::budget() const {
-  const bool decodes = std::any_of(running_.begin(), running_.end(), [](const Sequence& s) { return s.decoding(); });
-  const int prompt_rows =
-      decodes ? std::min(settings_.prompt_rows_beside_decode, pacer_.prompt_rows()) : pacer_.prompt_rows();
+  const int prompt_rows = running_.any_decodes() ? std::min(settings_.prompt_rows_beside_decode, pacer_.prompt_rows())
+                                                 : pacer_.prompt_rows();
   return {.rows = limits_.rows, .prompt_rows = prompt_rows};
 }
 
 void StepLoop::step() {
   std::vector<SequenceWork> work;
-  for (const Sequence& sequence : running_)
+  for (const Sequence& sequence : running_.all())
     work.push_back(sequence.work(cache_.next_border(sequence.request(), sequence.position())));
   const std::vector<PlannedSpan> plan = scheduler_.plan(work, budget());
   LUCE_CHECK(!plan.empty(), "running sequences give work");
@@ -180,29 +189,14 @@ void StepLoop::step() {
   release_ended();
 }
 
-model::Batch StepLoop::batch_of(std::span<const PlannedSpan> plan) const {
-  model::Batch batch;
-  for (const PlannedSpan& span : plan) {
-    const std::span<const int32_t> tokens = sequence_in(span.slot).next_tokens(span.rows);
-    batch.spans.push_back({.slot = span.slot,
-                           .first_row = batch.rows(),
-                           .rows = span.rows,
-                           .first_position = span.first_position,
-                           .row_class = span.row_class});
-    batch.tokens.insert(batch.tokens.end(), tokens.begin(), tokens.end());
-    if (span.wants_logits) batch.logit_rows.push_back(batch.rows() - 1);
-  }
-  return batch;
-}
-
 void StepLoop::run_plan(std::span<const PlannedSpan> plan) {
-  const model::Batch batch = batch_of(plan);
+  const model::Batch batch = batch_of(plan, running_);
   const ExpertTotals before = expert_totals();
   const Clock::time_point start = Clock::now();
   const std::span<const float> logits = model_.forward(batch);
-  const auto decoding = std::count_if(
-      plan.begin(), plan.end(), [](const PlannedSpan& span) { return span.row_class == device::RowClass::decode; });
-  pacer_.record(batch.rows() - static_cast<int>(decoding), seconds_since(start));
+  const int prompt_rows = count_rows(plan, device::RowClass::prompt);
+  pacer_.record(prompt_rows, seconds_since(start));
+  metrics_.prompt_rows(prompt_rows);
   share_experts(plan, before);
   deliver(plan, logits);
 }
@@ -210,7 +204,7 @@ void StepLoop::run_plan(std::span<const PlannedSpan> plan) {
 void StepLoop::deliver(std::span<const PlannedSpan> plan, std::span<const float> logits) {
   const auto vocabulary = static_cast<size_t>(model_.vocabulary_size());
   for (const PlannedSpan& span : plan) {
-    Sequence& sequence = sequence_in(span.slot);
+    Sequence& sequence = running_.in_slot(span.slot);
     cache_.advance(span.slot, sequence.next_tokens(span.rows));
     sequence.advance(span.rows);
     if (!span.wants_logits) {
@@ -220,17 +214,28 @@ void StepLoop::deliver(std::span<const PlannedSpan> plan, std::span<const float>
     }
     const std::span<const float> row = logits.first(vocabulary);
     logits = logits.subspan(vocabulary);
-    try {
-      sequence.take_logits(row);
-    } catch (const std::exception& error) {  // an output constraint may fail; the other sequences go on
-      sequence.fail(ErrorKind::internal, error.what());
-    }
+    give_logits(sequence, row);
   }
+}
+
+void StepLoop::give_logits(Sequence& sequence, std::span<const float> logits) {
+  const Clock::time_point previous_at = sequence.latest_token_at();
+  const int generated = sequence.stats().generated_tokens;
+  try {
+    sequence.take_logits(logits);
+  } catch (const std::exception& error) {  // an output constraint may fail; the other sequences go on
+    sequence.fail(ErrorKind::internal, error.what());
+  }
+  if (sequence.stats().generated_tokens == generated) return;
+  if (generated == 0)
+    metrics_.first_token(sequence.latest_token_at() - sequence.submitted_at());
+  else
+    metrics_.next_token(sequence.latest_token_at() - previous_at);
 }
 
 void StepLoop::fail_plan(std::span<const PlannedSpan> plan, ErrorKind kind, const std::string& message) {
   for (const PlannedSpan& span : plan) {
-    Sequence& sequence = sequence_in(span.slot);
+    Sequence& sequence = running_.in_slot(span.slot);
     if (!sequence.ended()) sequence.fail(kind, message);
     cache_.forget(span.slot);
   }
@@ -243,23 +248,13 @@ void StepLoop::share_experts(std::span<const PlannedSpan> plan, const ExpertTota
                          .bytes_fetched = static_cast<double>(after.bytes_fetched - before.bytes_fetched),
                          .stall_ms = 1e3 * (after.stall_seconds - before.stall_seconds),
                          .substituted = static_cast<double>(after.substituted - before.substituted)};
-  int rows = 0;
-  for (const PlannedSpan& span : plan) rows += span.rows;
+  const int rows = count_rows(plan);
   for (const PlannedSpan& span : plan)
-    sequence_in(span.slot).add_expert_share(step, static_cast<double>(span.rows) / rows);
+    running_.in_slot(span.slot).add_expert_share(step, static_cast<double>(span.rows) / rows);
 }
 
 ExpertTotals StepLoop::expert_totals() const {
   return settings_.expert_totals ? settings_.expert_totals() : ExpertTotals{};
 }
-
-const Sequence& StepLoop::sequence_in(int slot) const {
-  const auto found =
-      std::find_if(running_.begin(), running_.end(), [&](const Sequence& s) { return s.slot() == slot; });
-  LUCE_CHECK(found != running_.end(), "a planned span belongs to a running sequence");
-  return *found;
-}
-
-Sequence& StepLoop::sequence_in(int slot) { return const_cast<Sequence&>(std::as_const(*this).sequence_in(slot)); }
 
 }  // namespace luce::engine

@@ -9,7 +9,9 @@
 
 #include "engine/engine.hpp"
 #include "engine/intake.hpp"
+#include "engine/metrics.hpp"
 #include "engine/prompt_cache.hpp"
+#include "engine/running.hpp"
 #include "engine/scheduler.hpp"
 #include "engine/sequence.hpp"
 #include "engine/step_pacer.hpp"
@@ -22,7 +24,7 @@ class StepLoop {
   StepLoop(model::Model& model, EngineSettings settings);
   ~StepLoop();
 
-  Admission push(Waiting waiting) { return intake_.push(std::move(waiting)); }
+  Admission push(Waiting waiting);
   bool drain(std::chrono::milliseconds timeout);
   void stop();
   EngineStatus status() const;
@@ -34,20 +36,17 @@ class StepLoop {
   Event end_of(const Waiting& waiting) const;
   void sweep_running();
   void admit();
-  void start(Waiting waiting, std::span<const int> idle_slots);
-  std::vector<int> idle_slots() const;
+  void start(Waiting waiting);
   void release_ended();
 
   void step();
   StepBudget budget() const;
-  model::Batch batch_of(std::span<const PlannedSpan> plan) const;
   void run_plan(std::span<const PlannedSpan> plan);
   void deliver(std::span<const PlannedSpan> plan, std::span<const float> logits);
+  void give_logits(Sequence& sequence, std::span<const float> logits);
   void fail_plan(std::span<const PlannedSpan> plan, ErrorKind kind, const std::string& message);
   void share_experts(std::span<const PlannedSpan> plan, const ExpertTotals& before);
   ExpertTotals expert_totals() const;
-  Sequence& sequence_in(int slot);
-  const Sequence& sequence_in(int slot) const;
 
   model::Model& model_;
   const EngineSettings settings_;
@@ -55,8 +54,9 @@ class StepLoop {
   Intake intake_;
   PromptCache cache_;
   Scheduler scheduler_;
+  Running running_;
+  const Metrics metrics_;
   StepPacer pacer_;
-  std::vector<Sequence> running_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int> running_count_ = 0;
   std::atomic<size_t> cached_state_bytes_ = 0;
