@@ -27,8 +27,10 @@ SequenceMemory::SequenceMemory(device::Device& device, std::vector<LayerMemory> 
     : SequenceMemory(std::move(layers), limits, kv_format) {
   const Need need = place(Scratch::kNowhere, Scratch::kNowhere);
   kv_ = device.allocate(static_cast<size_t>(need.kv_bytes), device::Purpose::kv_cache);
-  states_ = device.allocate(static_cast<size_t>(need.state_bytes), device::Purpose::recurrent_state);
-  place(kv_->address(), states_->address());
+  if (need.state_bytes > 0) {
+    states_ = device.allocate(static_cast<size_t>(need.state_bytes), device::Purpose::recurrent_state);
+  }
+  place(kv_->address(), states_ ? states_->address() : 0);
 }
 
 SequenceMemory SequenceMemory::measuring(std::vector<LayerMemory> layers, const StepLimits& limits,
