@@ -1,10 +1,9 @@
 #include "device/registry.hpp"
 
-#include <fmt/ranges.h>
-
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "device/cpu/cpu_device.hpp"
 
 namespace luce::device {

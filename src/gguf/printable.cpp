@@ -1,6 +1,6 @@
 #include "gguf/printable.hpp"
 
-#include <fmt/core.h>
+#include "base/format.hpp"
 
 namespace luce::gguf {
 

@@ -1,10 +1,9 @@
 #include "gguf/split.hpp"
 
-#include <fmt/core.h>
-
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::gguf {
 namespace {

@@ -1,12 +1,11 @@
 #include "device/cpu/cpu_device.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "base/check.hpp"
 #include "base/cpu_topology.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "device/cpu/cpu_stream.hpp"
 #include "device/cpu/isa.hpp"
 #include "device/cpu/machine.hpp"

@@ -1,11 +1,10 @@
 #include "device/cpu/isa.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::device::cpu {
 namespace {
