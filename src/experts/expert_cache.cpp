@@ -21,7 +21,7 @@ void Lease::release() {
   if (ExpertCache* cache = std::exchange(cache_, nullptr)) cache->unlease(slot_);
 }
 
-ExpertCache::ExpertCache(Shape shape, const PolicySpec& policy, CounterTable& counters) : counters_(counters) {
+ExpertCache::ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable& counters) : counters_(counters) {
   LUCE_CHECK(shape.experts.size() == shape.slots.size(), "slots for other layers than there are");
   int most_slots = 0;
   for (size_t i = 0; i < shape.experts.size(); ++i) {
@@ -32,7 +32,7 @@ ExpertCache::ExpertCache(Shape shape, const PolicySpec& policy, CounterTable& co
     layer.slots = slots;
     layer.slot_of.assign(static_cast<size_t>(experts), kNoSlot);
     layer.last_step.assign(static_cast<size_t>(experts), 0);
-    layer.policy = policy.make(experts);
+    layer.policy = policy(static_cast<int>(i), experts);
     slots_.resize(slots_.size() + static_cast<size_t>(slots));
     for (int slot = layer.first_slot + slots - 1; slot >= layer.first_slot; --slot) {
       slots_[static_cast<size_t>(slot)].layer = static_cast<int>(i);

@@ -47,7 +47,7 @@ class ExpertCache {
     std::vector<int> slots;    // [layers], at least 1 where there are experts
   };
   /// `counters` has the same layers and outlives this.
-  ExpertCache(Shape shape, const PolicySpec& policy, CounterTable& counters);
+  ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable& counters);
 
   /// The next step of this layer: records the use, counts hits and misses, and protects the step's experts from being
   /// victims until the layer's next step.

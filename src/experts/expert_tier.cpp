@@ -26,7 +26,7 @@ ExpertCache::Shape cache_shape(const ExpertSource& source, const std::vector<int
 ExpertTier::ExpertTier(const ExpertSource& source, device::Device& device, const TierSettings& settings)
     : source_(source),
       counters_(source.layers()),
-      cache_(cache_shape(source, settings.slots), settings.policy, counters_),
+      cache_(cache_shape(source, settings.slots), settings.policy.factory(), counters_),
       pool_(device, source, settings.slots),
       stream_(device, settings.stream_slots, largest_slot(source)),
       failures_(static_cast<size_t>(pool_.total() + settings.stream_slots)),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,8 @@ class LayerPolicy {
   virtual double keep_value(int32_t expert) const = 0;
   /// Whether a miss is admitted only if it is worth more than the weakest candidate.
   virtual bool gated() const { return false; }
+  /// Of equal values the longest unused is evicted; otherwise the lowest id.
+  virtual bool recency_breaks_ties() const { return true; }
 };
 
 /// A resident expert that may be evicted: not leased, not of the current step.
@@ -35,18 +38,27 @@ struct Candidate {
 std::optional<int32_t> choose_victim(const LayerPolicy& policy, std::span<const Candidate> candidates,
                                      int32_t incoming);
 
-/// A policy by name, see INTERFACE: at present `lru`.
+/// Makes the policy of each layer.
+using PolicyFactory = std::function<std::unique_ptr<LayerPolicy>(int layer, int experts)>;
+
+/// A policy by name: lru, lfu, decay:H, decay-gated:H, class-lru:H, age-crf:H, with the half-life H in steps.
 class PolicySpec {
  public:
   /// Throws Error{usage} that lists the known names.
   static PolicySpec parse(std::string_view text);
 
   const std::string& text() const { return text_; }
-  std::unique_ptr<LayerPolicy> make(int experts) const;
+  PolicyFactory factory() const {
+    return [make = make_](int, int experts) { return make(experts); };
+  }
 
  private:
   explicit PolicySpec(std::string text) : text_(std::move(text)) {}
   std::string text_;
+  std::function<std::unique_ptr<LayerPolicy>(int experts)> make_;
 };
+
+/// Their names in one line.
+std::string known_policies();
 
 }  // namespace luce::experts

@@ -21,7 +21,7 @@ std::vector<UsedExpert> used(const std::vector<int32_t>& experts) {
 struct Fixture {
   explicit Fixture(std::vector<int> experts, std::vector<int> slots)
       : counters(static_cast<int>(experts.size())),
-        cache({std::move(experts), std::move(slots)}, PolicySpec::parse("lru"), counters) {}
+        cache({std::move(experts), std::move(slots)}, PolicySpec::parse("lru").factory(), counters) {}
 
   void step(const std::vector<int32_t>& experts, int layer = 0) {
     const auto list = used(experts);

@@ -47,7 +47,7 @@ TEST(Policy, ChoosesByValueThenRecencyThenId) {
 }
 
 TEST(Policy, LruGoesByRecencyAlone) {
-  const auto lru = PolicySpec::parse("lru").make(8);
+  const auto lru = PolicySpec::parse("lru").factory()(0, 8);
   const std::vector<UsedExpert> often = {{3, 100, 0, 1.0F, 0.0F}};
   lru->record({0, 100, 0, often});
   EXPECT_FALSE(lru->gated());

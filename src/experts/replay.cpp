@@ -1,0 +1,61 @@
+#include "experts/replay.hpp"
+
+#include "base/error.hpp"
+#include "experts/expert_cache.hpp"
+#include "experts/future_policy.hpp"
+#include "experts/trace_steps.hpp"
+
+namespace luce::experts {
+namespace {
+
+void check_settings(const Trace& trace, const ReplaySettings& settings) {
+  if (settings.slots < 1 || settings.slots > trace.experts())
+    fail(ErrorKind::usage, "replay: {} slots per layer are out of range; give 1 to {}", settings.slots,
+         trace.experts());
+  if (settings.streams < 1 || settings.streams > 4096)
+    fail(ErrorKind::usage, "replay: {} streams are out of range; give 1 to 4096", settings.streams);
+}
+
+/// Whether a miss that found no slot has been moved: a cache that admits everything streams it through.
+bool streams_misses(const LayerPolicy& policy) { return !policy.gated(); }
+
+ReplayResult run(TraceSteps& steps, const Trace& trace, int slots, const PolicyFactory& factory) {
+  const std::vector<int> per_layer(static_cast<size_t>(trace.layers()), slots);
+  CounterTable counters(trace.layers());
+  const bool streams = streams_misses(*factory(0, trace.experts()));
+  ExpertCache cache({std::vector<int>(per_layer.size(), trace.experts()), per_layer}, factory, counters);
+  ReplayResult result;
+  for (int64_t step = 0; step < steps.count(); ++step)
+    for (int layer = 0; layer < trace.layers(); ++layer) {
+      const LayerUse use = steps.use(step, layer);
+      cache.begin_step(use);
+      for (const UsedExpert& used : use.experts) {
+        if (cache.find(layer, used.expert) != ExpertCache::kNoSlot) continue;
+        const auto slot = cache.admit(layer, used.expert);
+        if (slot) cache.loaded(*slot);
+        if (slot || streams) ++result.uploads;
+      }
+    }
+  const ServiceCounters total = counters.total();
+  result.accesses = static_cast<int64_t>(total.all.accesses());
+  result.hits = static_cast<int64_t>(total.all.hits);
+  return result;
+}
+
+}  // namespace
+
+ReplayResult replay(const Trace& trace, const ReplaySettings& settings) {
+  check_settings(trace, settings);
+  TraceSteps steps(trace, settings.streams);
+  if (settings.policy == "opt" || settings.policy == "opt-bypass")
+    return run(steps, trace, settings.slots, future_policy(steps, settings.policy == "opt-bypass"));
+  return run(steps, trace, settings.slots, PolicySpec::parse(settings.policy).factory());
+}
+
+ReplayResult replay(const Trace& trace, const ReplaySettings& settings, const PolicyFactory& factory) {
+  check_settings(trace, settings);
+  TraceSteps steps(trace, settings.streams);
+  return run(steps, trace, settings.slots, factory);
+}
+
+}  // namespace luce::experts
