@@ -1,0 +1,45 @@
+#include "server/worker_lane.hpp"
+
+namespace luce::server {
+
+WorkerLane::WorkerLane(int threads, size_t queue_capacity, Work work)
+    : queue_capacity_(queue_capacity), work_(std::move(work)) {
+  threads_.reserve(static_cast<size_t>(threads));
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+}
+
+WorkerLane::~WorkerLane() { stop(); }
+
+bool WorkerLane::try_add(std::unique_ptr<Connection>& connection) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= queue_capacity_) return false;
+    queue_.push_back(std::move(connection));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void WorkerLane::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& each : threads_)
+    if (each.joinable()) each.join();
+}
+
+void WorkerLane::loop() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    std::unique_ptr<Connection> connection = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    work_(std::move(connection));
+  }
+}
+
+}  // namespace luce::server
