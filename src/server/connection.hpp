@@ -19,11 +19,12 @@ struct Connection {
   FileDescriptor socket;
   std::string peer;  // address without port, for the access log
   RequestReader reader;
-  Clock::time_point deadline;      // for what is awaited now
-  size_t progress_bytes = 0;       // of the body, since the deadline was last moved
-  size_t counted_bytes = 0;        // buffered bytes as the gate has counted them
-  bool lingering = false;          // answered for the last time: what still comes is thrown away
-  size_t discarded_bytes = 0;      // while lingering
+  Clock::time_point deadline;  // for what is awaited now
+  size_t progress_bytes = 0;   // of the body, since the deadline was last moved
+  size_t counted_bytes = 0;    // buffered bytes as the gate has counted them
+  bool overloaded = false;     // no worker was free for it
+  bool lingering = false;      // answered for the last time: what still comes is thrown away
+  size_t discarded_bytes = 0;  // while lingering
 };
 
 }  // namespace luce::server

@@ -34,8 +34,13 @@ nlohmann::ordered_json text_or_null(const std::string& text) {
 
 ApiError api_error(ErrorKind kind, std::string_view message, std::string_view param) {
   const base::ErrorTraits& traits = base::traits(kind);
-  return {traits.http_status, cut(message, kMostMessageBytes), traits.openai_type, cut(param, kMostParamBytes),
-          code_of(kind),      {},                              {}};
+  return {traits.http_status,
+          cut(message, kMostMessageBytes),
+          traits.openai_type,
+          cut(param, kMostParamBytes),
+          code_of(kind),
+          {},
+          {}};
 }
 
 ApiError http_error(int status, std::string_view message) {

@@ -14,8 +14,8 @@ struct ApiError {
   int status = 500;
   std::string message;
   std::string type;
-  std::string param;  // empty: null
-  std::string code;   // empty: null
+  std::string param;                  // empty: null
+  std::string code;                   // empty: null
   std::optional<int> prompt_tokens;   // for a prompt that does not fit
   std::optional<int> context_tokens;  // likewise
 };

@@ -20,7 +20,8 @@ const Json* FieldReader::find(const char* name) const {
 std::optional<bool> FieldReader::boolean(const char* name) const {
   const Json* const value = find(name);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_boolean()) refuse_field(full_name(name), fmt::format("must be true or false, not {}", value->type_name()));
+  if (!value->is_boolean())
+    refuse_field(full_name(name), fmt::format("must be true or false, not {}", value->type_name()));
   return value->get<bool>();
 }
 
@@ -37,8 +38,7 @@ std::optional<double> FieldReader::number(const char* name, NumberRange range) c
 std::optional<int> FieldReader::integer(const char* name, int least, int most) const {
   const Json* const value = find(name);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number())
-    refuse_field(full_name(name), fmt::format("must be an integer, not {}", value->type_name()));
+  if (!value->is_number()) refuse_field(full_name(name), fmt::format("must be an integer, not {}", value->type_name()));
   const double number = value->get<double>();
   if (number != std::floor(number)) refuse_field(full_name(name), "must be an integer, not a fraction");
   if (number < least || number > most)

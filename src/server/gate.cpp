@@ -133,7 +133,8 @@ void Gate::accept_from(const Listener& listener) {
       accept4(listener.socket.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!fd.valid() || !accepting_) return;
   if (connections_.size() >= limits_.connections) {
-    constexpr std::string_view kFull = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
+    constexpr std::string_view kFull =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
     ::send(fd.get(), kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }

@@ -14,8 +14,8 @@
 namespace luce::server {
 
 struct GateLimits {
-  size_t body_bytes = size_t{32} << 20;      // of one request
-  size_t buffered_bytes = size_t{256} << 20; // of all requests that are being read
+  size_t body_bytes = size_t{32} << 20;       // of one request
+  size_t buffered_bytes = size_t{256} << 20;  // of all requests that are being read
   size_t connections = 1024;
   std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request to the end of its head
   std::chrono::milliseconds body_timeout{10'000};    // for each further part of a body

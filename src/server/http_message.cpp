@@ -49,8 +49,8 @@ std::optional<std::string_view> HttpRequest::header(std::string_view name) const
 }
 
 const char* reason_phrase(int status) {
-  const auto* const found = std::find_if(kReasons.begin(), kReasons.end(),
-                                         [status](const auto& reason) { return reason.first == status; });
+  const auto* const found =
+      std::find_if(kReasons.begin(), kReasons.end(), [status](const auto& reason) { return reason.first == status; });
   return found == kReasons.end() ? "Status" : found->second;
 }
 

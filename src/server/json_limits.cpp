@@ -40,8 +40,10 @@ class LimitScan {
 
   static size_t string_end(std::string_view text, size_t begin) {
     for (size_t i = begin + 1; i < text.size(); ++i) {
-      if (text[i] == '\\') ++i;
-      else if (text[i] == '"') return i;
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        return i;
     }
     return text.size();
   }

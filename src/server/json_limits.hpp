@@ -14,8 +14,8 @@ struct JsonLimits {
   size_t squared_members = 100'000'000;  // sum over all objects of their members squared
 };
 
-/// The object that a body holds. Throws Error{invalid_request} that says what is wrong and, for bad JSON, where, without
-/// copying the body.
+/// The object that a body holds. Throws Error{invalid_request} that says what is wrong and, for bad JSON, where,
+/// without copying the body.
 completion::Json parse_json_object(std::string_view body, const JsonLimits& limits = {});
 
 }  // namespace luce::server

@@ -119,9 +119,7 @@ std::vector<Listener> listen_on(const std::string& host, int port) {
   return listeners;
 }
 
-int port_of(const Listener& listener) {
-  return std::stoi(listener.address.substr(listener.address.rfind(':') + 1));
-}
+int port_of(const Listener& listener) { return std::stoi(listener.address.substr(listener.address.rfind(':') + 1)); }
 
 bool is_loopback(const std::string& host) {
   if (host == "localhost") return true;

@@ -79,9 +79,8 @@ std::optional<Refusal> parse_header_line(std::string_view line, HttpRequest& req
 }
 
 size_t count_headers(const HttpRequest& request, std::string_view name) {
-  return static_cast<size_t>(std::count_if(request.headers.begin(), request.headers.end(), [name](const Header& each) {
-    return same_ignoring_case(each.name, name);
-  }));
+  return static_cast<size_t>(std::count_if(request.headers.begin(), request.headers.end(),
+                                           [name](const Header& each) { return same_ignoring_case(each.name, name); }));
 }
 
 std::optional<Refusal> find_length(const HttpRequest& request, BodyFraming& framing) {
@@ -102,8 +101,7 @@ std::optional<Refusal> find_framing(const HttpRequest& request, BodyFraming& fra
   framing.expects_continue = expectation.has_value() && request.minor_version == 1;
   const auto coding = request.header("Transfer-Encoding");
   if (!coding) return find_length(request, framing);
-  if (request.header("Content-Length") || request.minor_version == 0 ||
-      count_headers(request, "Transfer-Encoding") > 1)
+  if (request.header("Content-Length") || request.minor_version == 0 || count_headers(request, "Transfer-Encoding") > 1)
     return Refusal{400, "Transfer-Encoding contradicts another header."};
   if (!same_ignoring_case(*coding, "chunked"))
     return Refusal{501, "Of the transfer codings only chunked is supported."};

@@ -1,0 +1,114 @@
+#include "server/generation_routes.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "server/chat_format.hpp"
+#include "server/chat_request.hpp"
+#include "server/completion_format.hpp"
+#include "server/completion_request.hpp"
+#include "server/error_body.hpp"
+#include "server/json_limits.hpp"
+
+namespace luce::server {
+namespace {
+
+/// Replies that have been admitted, or why they were not.
+struct Admission {
+  std::vector<completion::Reply> replies;
+  std::optional<ApiError> refusal;
+};
+
+ApiError overflow_error(const engine::ContextOverflow& overflow, int max_tokens) {
+  ApiError error = api_error(ErrorKind::context_overflow, completion::overflow_message(overflow, max_tokens));
+  error.prompt_tokens = overflow.prompt_tokens;
+  error.context_tokens = overflow.context_tokens;
+  return error;
+}
+
+std::optional<ApiError> refusal_of(const completion::StartResult& result, int max_tokens) {
+  if (std::holds_alternative<engine::QueueFull>(result))
+    return api_error(ErrorKind::overloaded, "All places in the queue are taken; try again in a moment.");
+  if (std::holds_alternative<engine::Stopping>(result))
+    return api_error(ErrorKind::overloaded, "The server is stopping.");
+  if (const auto* overflow = std::get_if<engine::ContextOverflow>(&result))
+    return overflow_error(*overflow, max_tokens);
+  return std::nullopt;
+}
+
+Admission admit(const completion::Completer& completer, const std::vector<completion::Prompt>& prompts,
+                const completion::GenerationSettings& settings, int choices_each) {
+  Admission admission;
+  for (const completion::Prompt& prompt : prompts) {
+    for (int choice = 0; choice < choices_each; ++choice) {
+      completion::StartResult result = completer.start(prompt, settings, choice);
+      admission.refusal = refusal_of(result, settings.max_tokens);
+      if (admission.refusal) return admission;
+      admission.replies.push_back(std::move(std::get<completion::Reply>(result)));
+    }
+  }
+  return admission;
+}
+
+void check_model(const std::string& asked, const ServedModel& model, bool strict) {
+  if (!strict || asked.empty() || asked == model.name) return;
+  throw Error(ErrorKind::not_found, "The model asked for is not served here; the one that is: '" + model.name + "'.",
+              "model");
+}
+
+RequestBounds bounds_of(const ServedModel& model, const GenerationRouteSettings& settings) {
+  return {model.vocabulary, settings.most_choices};
+}
+
+void deliver(Exchange& exchange, RequestRecord& record, Admission admission, ReplyFormat& format,
+             DeliverySettings settings) {
+  if (admission.refusal) return exchange.respond(error_response(*admission.refusal));
+  ReplyDelivery delivery(exchange, format, settings);
+  record.outcome = delivery.run(std::move(admission.replies));
+  record.prompt_tokens = delivery.totals().prompt_tokens();
+  record.completion_tokens = delivery.totals().completion_tokens();
+}
+
+std::vector<completion::Prompt> prepare_all(const CompletionRequest& request, const completion::Completer& completer) {
+  std::vector<completion::Prompt> prompts;
+  for (const RawPrompt& each : request.prompts)
+    prompts.push_back(std::visit([&](const auto& raw) { return completer.prepare(raw, request.settings); }, each));
+  return prompts;
+}
+
+std::vector<std::string> echo_prefixes(const CompletionRequest& request) {
+  std::vector<std::string> prefixes;
+  for (const RawPrompt& each : request.prompts)
+    for (int choice = 0; choice < request.delivery.choices; ++choice)
+      prefixes.push_back(request.echo ? std::get<std::string>(each) : std::string());
+  return prefixes;
+}
+
+}  // namespace
+
+void answer_chat(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                 const GenerationRouteSettings& settings) {
+  ChatRequest request = parse_chat_request(parse_json_object(exchange.request().body), bounds_of(model, settings));
+  check_model(request.model, model, settings.strict_model);
+  const completion::Prompt prompt = model.completer->prepare(request.input, request.settings);
+  Admission admission = admit(*model.completer, {prompt}, request.settings, request.delivery.choices);
+  ChatFormat format(make_identity("chatcmpl-", model.name), request.delivery.choices,
+                    request.settings.sampling.logprobs);
+  deliver(exchange, record, std::move(admission), format,
+          {request.delivery, request.delivery.choices, settings.keep_alive_interval});
+}
+
+void answer_completion(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                       const GenerationRouteSettings& settings) {
+  const CompletionRequest request =
+      parse_completion_request(parse_json_object(exchange.request().body), bounds_of(model, settings));
+  check_model(request.model, model, settings.strict_model);
+  const std::vector<completion::Prompt> prompts = prepare_all(request, *model.completer);
+  Admission admission = admit(*model.completer, prompts, request.settings, request.delivery.choices);
+  CompletionFormat format(make_identity("cmpl-", model.name), echo_prefixes(request),
+                          request.settings.sampling.logprobs);
+  deliver(exchange, record, std::move(admission), format,
+          {request.delivery, request.delivery.choices, settings.keep_alive_interval});
+}
+
+}  // namespace luce::server

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "server/exchange.hpp"
+#include "server/request_record.hpp"
+#include "server/served_model.hpp"
+
+namespace luce::server {
+
+struct GenerationRouteSettings {
+  std::chrono::milliseconds keep_alive_interval{10'000};  // comments in a silent stream
+  bool strict_model = false;                              // an unknown model name is 404, not ignored
+  int most_choices = 8;
+};
+
+/// POST /v1/chat/completions: everything that can be refused is refused before a byte is sent.
+void answer_chat(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                 const GenerationRouteSettings& settings);
+
+/// POST /v1/completions.
+void answer_completion(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                       const GenerationRouteSettings& settings);
+
+}  // namespace luce::server
