@@ -25,6 +25,8 @@ std::string unknown_word(const CLI::App& root, const std::string& word) {
   const CLI::App* where = &root;
   for (const CLI::App* each : root.get_subcommands()) where = each;
   std::vector<std::string> known;
+  if (word.substr(0, 1) != "-" && where != &root)
+    return fmt::format("'{}' is one argument too many; see luce-spark {} --help", word, where->get_name());
   if (word.substr(0, 1) == "-") {
     for (const CLI::Option* each : where->get_options()) known.push_back(each->get_name());
   } else {
