@@ -11,8 +11,8 @@ namespace {
 
 using Text = const std::string&;
 
-constexpr unsigned kModelUsers = kServe | kRun | kBench | kLogits | kPlan;
 constexpr unsigned kEngineUsers = kServe | kRun | kBench;
+constexpr unsigned kEveryone = kEngineUsers | kLogits | kPlan;
 constexpr int kMostTokens = 1 << 24;
 
 // Shorthands for the rows below: a setter and a getter of one member.
@@ -61,7 +61,7 @@ void set_api_keys(Settings& settings, Text text) {
 
 constexpr Option kOptions[] = {
     {"model", "model", "NAME|FILE", "model file, or a name in the model folder; the demo model if not given",
-     kModelUsers, LUCE_SET(model.model, text), LUCE_SHOW(s.model.model)},
+     kEngineUsers, LUCE_SET(model.model, text), LUCE_SHOW(s.model.model)},
     {"alias", "alias", "NAME", "name of the model in answers; after its file if not given", kServe,
      LUCE_SET(model.alias, text), LUCE_SHOW(s.model.alias)},
     {"chat-template", "chat_template", "FILE", "Jinja file used instead of the model's own chat template",
@@ -110,7 +110,7 @@ constexpr Option kOptions[] = {
      kEngineUsers | kPlan | kLogits, LUCE_SET(engine.cache_type, parse_choice(text, {"f16", "f32", "q8_0"})),
      LUCE_SHOW(s.engine.cache_type)},
 
-    {"device", "spark.device", "DEVICE", "auto, cpu, vulkan or vulkan:N", kEngineUsers | kPlan,
+    {"device", "spark.device", "DEVICE", "auto, cpu, vulkan or vulkan:N", kEveryone,
      LUCE_SET(device.device, parse_device(text)), LUCE_SHOW(s.device.device)},
     {"threads", "spark.threads", "N|auto", "compute threads; auto: one per core that may be used",
      kEngineUsers | kLogits, LUCE_SET(device.threads, count_or_auto(text, 1, 1024)),
@@ -129,7 +129,7 @@ constexpr Option kOptions[] = {
     {"gpu-memory", "spark.gpu_memory_limit_gib", "SIZE|auto", "cap on everything on the GPU", kEngineUsers | kPlan,
      LUCE_SET(cache.gpu_memory_bytes, size_or_auto(text)), LUCE_SHOW(show_size_or(s.cache.gpu_memory_bytes, "auto")),
      "GiB"},
-    {"ram-memory", "spark.ram_memory_limit_gib", "SIZE|auto", "cap on everything in RAM", kEngineUsers | kPlan,
+    {"ram-memory", "spark.ram_memory_limit_gib", "SIZE|auto", "cap on everything in RAM", kEveryone,
      LUCE_SET(cache.ram_memory_bytes, size_or_auto(text)), LUCE_SHOW(show_size_or(s.cache.ram_memory_bytes, "auto")),
      "GiB"},
     {"gpu-cache-experts", "spark.gpu_cache.max_experts", "N|auto",
@@ -170,7 +170,7 @@ constexpr Option kOptions[] = {
     {"log-interval", "monitor.log_interval_sec", "SECONDS", "between lines about speed and cache; 0 for none", kServe,
      LUCE_SET(monitor.log_interval_seconds, parse_decimal(text, 0, 86400)),
      LUCE_SHOW(show_number(s.monitor.log_interval_seconds))},
-    {"log-level", "monitor.log_level", "LEVEL", "debug, info, warning or error; no level logs texts", kModelUsers,
+    {"log-level", "monitor.log_level", "LEVEL", "debug, info, warning or error; no level logs texts", kEveryone,
      LUCE_SET(monitor.log_level, parse_choice(text, {"debug", "info", "warning", "error"})),
      LUCE_SHOW(s.monitor.log_level)},
 

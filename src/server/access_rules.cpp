@@ -7,8 +7,10 @@ namespace {
 
 /// The host without its port: "[::1]:80" gives "[::1]".
 std::string_view without_port(std::string_view authority) {
-  if (authority.substr(0, 1) == "[") return authority.substr(0, authority.find(']') + 1);
-  return authority.substr(0, authority.find(':'));
+  const size_t colon = authority.rfind(':');
+  const size_t bracket = authority.rfind(']');
+  const bool has_port = colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon);
+  return has_port ? authority.substr(0, colon) : authority;
 }
 
 bool is_loopback_name(std::string_view host) {
