@@ -35,7 +35,7 @@ class CpuStream final : public Stream {
   void start_experts(const ExpertBlock& op) override { experts_.start(op); }
   void finish_experts(const ExpertBlock& op) override { experts_.finish(machine_, op); }
   /// Also ends a step that an error cut short.
-  void finish() override { experts_.end_step(); }
+  void finish() override { experts_.reset(); }
 
  private:
   Machine machine_;

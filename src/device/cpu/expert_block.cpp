@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/check.hpp"
 #include "device/cpu/lines.hpp"
@@ -155,11 +154,6 @@ void ExpertRunner::finish(const Machine& machine, const ExpertBlock& op) {
   LUCE_CHECK(pairs == static_cast<int64_t>(ids_.size()), "waves hold every routed expert exactly once");
   sum_parts(machine, op);
   dispatch_ = nullptr;
-}
-
-void ExpertRunner::end_step() {
-  dispatch_ = nullptr;
-  if (ExpertService* const service = std::exchange(service_, nullptr); service != nullptr) service->end_step();
 }
 
 }  // namespace luce::device::cpu

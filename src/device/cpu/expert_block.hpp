@@ -18,8 +18,8 @@ class ExpertRunner {
   void start(const ExpertBlock& op);
   /// Computes all waves and sums the rows in router order.
   void finish(const Machine& machine, const ExpertBlock& op);
-  /// Ends the step for the service that was asked in it.
-  void end_step();
+  /// Forgets a dispatch that an error left open.
+  void reset() { dispatch_ = nullptr; }
 
  private:
   /// An expert of the wave with the pairs (row, choice) that picked it: [begin, end) of the sorted lists.
