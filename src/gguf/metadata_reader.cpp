@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMostKeys = 1 << 18;
 constexpr uint64_t kMostKeyBytes = 65535;
-constexpr uint64_t kLeastEntryBytes = 8 + 1 + 4 + 1;
+constexpr uint64_t kLeastEntryBytes = 8 + 1;
 constexpr int kMostNesting = 8;
 
 ValueType read_type(HeaderCursor& cursor) {

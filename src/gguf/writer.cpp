@@ -37,7 +37,8 @@ std::vector<size_t> divide(std::span<const TensorSpec> tensors, uint32_t part_co
 uint64_t alignment_of(const MetadataBuilder& metadata) {
   constexpr uint64_t kUsual = 32;
   constexpr uint64_t kMost = 1 << 20;
-  const auto value = metadata.build("the file to be written").find("general.alignment");
+  const Metadata built = metadata.build("the file to be written");
+  const auto value = built.find("general.alignment");
   const uint64_t wanted = value ? value->as_u64().value_or(kUsual) : kUsual;
   return std::has_single_bit(wanted) && wanted <= kMost ? wanted : kUsual;
 }

@@ -50,7 +50,7 @@ Choice nearest_point(const float* values, float step, float delta) {
   Choice best;
   for (uint32_t index = 0; index < kIq1Grid.size(); ++index) {
     float error = 0.0F;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 8 && error < best.error; ++i) {
       const auto digit = static_cast<float>(static_cast<int>(kIq1Grid[index] >> (2 * i) & 3) - 1);
       const float distance = values[i] - step * (digit + delta);
       error += distance * distance;

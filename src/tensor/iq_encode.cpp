@@ -61,7 +61,7 @@ int nearest_point(std::span<const uint16_t> grid, int bits, std::span<const uint
   int best = 0;
   for (size_t index = 0; index < grid.size(); ++index) {
     float error = 0.0F;
-    for (int i = 0; i < weights; ++i) {
+    for (int i = 0; i < weights && error < best_error; ++i) {
       const float level = static_cast<float>(levels[grid[index] >> (i * bits) & ((1 << bits) - 1)]);
       const float distance = std::abs(values[i]) - step * level;
       error += distance * distance;
