@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Writes a GGUF model with random weights.\n"
-    "Weights are put together from a pool of quantised random blocks (262,144 weights for each format and spread), "
+    "Weights are put together from a pool of quantised random blocks (65,536 weights for each format and spread), "
     "not quantised one by one: rows differ, their blocks recur. The same flags and seed give the same bytes. Formats "
     "written as A,B use B in the layers that Q4_K_M-like recipes give more bits.";
 

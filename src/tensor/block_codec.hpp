@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tensor/block_layouts.hpp"
+#include "tensor/iq_block_layouts.hpp"
 
 namespace luce::tensor {
 

@@ -37,8 +37,7 @@ void decode(const BlockIq2Xxs& block, float* values) {
     const uint32_t extra = load_u32(points + 4);
     const float step = half_step(scale, extra >> 28) * 0.25F;
     for (int i = 0; i < 4; ++i) {
-      place_point(kIq2XxsGrid[points[i]], 2, kIq2Levels, step, signs_from_index(extra >> (7 * i)),
-                  values + group * 32 + i * 8);
+      place_point(kIq2Xxs, points[i], {step, signs_from_index(extra >> (7 * i))}, values + group * 32 + i * 8);
     }
   }
 }
@@ -48,8 +47,7 @@ void decode(const BlockIq2Xs& block, float* values) {
   for (int i = 0; i < kEights; ++i) {
     const auto code = static_cast<uint32_t>(Lanes<4, 1>::get(block.scales, i / 2));
     const uint32_t packed = block.points[i];
-    place_point(kIq2XsGrid[packed & 511U], 2, kIq2Levels, half_step(scale, code) * 0.25F, signs_from_index(packed >> 9),
-                values + i * 8);
+    place_point(kIq2Xs, packed & 511U, {half_step(scale, code) * 0.25F, signs_from_index(packed >> 9)}, values + i * 8);
   }
 }
 
@@ -58,7 +56,7 @@ void decode(const BlockIq2S& block, float* values) {
   for (int i = 0; i < kEights; ++i) {
     const auto code = static_cast<uint32_t>(Lanes<4, 1>::get(block.scales, i / 2));
     const auto index = static_cast<size_t>(block.points[i] | (Lanes<2, 1>::get(block.high, i) << 8));
-    place_point(kIq2SGrid[index], 2, kIq2Levels, half_step(scale, code) * 0.25F, block.signs[i], values + i * 8);
+    place_point(kIq2S, index, {half_step(scale, code) * 0.25F, block.signs[i]}, values + i * 8);
   }
 }
 
@@ -68,8 +66,8 @@ void decode(const BlockIq3Xxs& block, float* values) {
     const uint32_t extra = load_u32(block.groups + i / 4 * 4);
     const float step = half_step(scale, extra >> 28) * 0.5F;
     const uint32_t signs = signs_from_index(extra >> (i % 4 * 7));
-    place_point(kIq3XxsGrid[block.points[2 * i]], 4, kIq3XxsLevels, step, signs, values + i * 8);
-    place_point(kIq3XxsGrid[block.points[2 * i + 1]], 4, kIq3XxsLevels, step, signs >> 4, values + i * 8 + 4);
+    place_point(kIq3Xxs, block.points[2 * i], {step, signs}, values + i * 8);
+    place_point(kIq3Xxs, block.points[2 * i + 1], {step, signs >> 4}, values + i * 8 + 4);
   }
 }
 
@@ -78,7 +76,8 @@ void decode(const BlockIq3S& block, float* values) {
   for (int i = 0; i < 2 * kEights; ++i) {
     const float step = scale * static_cast<float>(1 + 2 * Lanes<4, 1>::get(block.scales, i / 8));
     const auto index = static_cast<size_t>(block.points[i] | (Lanes<1, 1>::get(block.high, i) << 8));
-    place_point(kIq3SGrid[index], 4, kIq3SLevels, step, block.signs[i / 2] >> (i % 2 * 4), values + i * 4);
+    const auto signs = static_cast<uint32_t>(block.signs[i / 2] >> (i % 2 * 4));
+    place_point(kIq3S, index, {step, signs}, values + i * 4);
   }
 }
 

@@ -54,16 +54,13 @@ Steps choose_steps(const float* values, int weights, const Measure& measure) {
 }
 
 /// Index of the point whose magnitudes are nearest to those of the weights at `values`.
-int nearest_point(std::span<const uint16_t> grid, int bits, std::span<const uint8_t> levels, const float* values,
-                  float step) {
-  const int weights = 16 / bits;
+int nearest_point(const Grid& grid, const float* values, float step) {
   float best_error = std::numeric_limits<float>::infinity();
   int best = 0;
-  for (size_t index = 0; index < grid.size(); ++index) {
+  for (size_t index = 0; index < grid.points.size(); ++index) {
     float error = 0.0F;
-    for (int i = 0; i < weights && error < best_error; ++i) {
-      const float level = static_cast<float>(levels[grid[index] >> (i * bits) & ((1 << bits) - 1)]);
-      const float distance = std::abs(values[i]) - step * level;
+    for (int i = 0; i < grid.weights() && error < best_error; ++i) {
+      const float distance = std::abs(values[i]) - step * grid.level(index, i);
       error += distance * distance;
     }
     if (error >= best_error) continue;
@@ -106,7 +103,7 @@ void encode(const float* values, BlockIq2Xxs& block) {
   block.scale = steps.scale;
   for (int i = 0; i < kEights; ++i) {
     const auto group = static_cast<size_t>(i / 4);
-    const int point = nearest_point(kIq2XxsGrid, 2, kIq2Levels, values + i * 8, steps.steps[group]);
+    const int point = nearest_point(kIq2Xxs, values + i * 8, steps.steps[group]);
     block.groups[group * 8 + static_cast<size_t>(i % 4)] = static_cast<uint8_t>(point);
     if (i % 4 == 0) store_u32(block.groups + group * 8 + 4, signs_and_code(values + i * 8, steps.codes[group]));
   }
@@ -117,7 +114,7 @@ void encode(const float* values, BlockIq2Xs& block) {
   block.scale = steps.scale;
   for (int i = 0; i < kEights; ++i) {
     const auto group = static_cast<size_t>(i / 2);
-    const int point = nearest_point(kIq2XsGrid, 2, kIq2Levels, values + i * 8, steps.steps[group]);
+    const int point = nearest_point(kIq2Xs, values + i * 8, steps.steps[group]);
     block.points[i] = static_cast<uint16_t>(static_cast<uint32_t>(point) | sign_index(values + i * 8) << 9);
     if (i % 2 == 0) Lanes<4, 1>::put(block.scales, i / 2, steps.codes[group]);
   }
@@ -128,7 +125,7 @@ void encode(const float* values, BlockIq2S& block) {
   block.scale = steps.scale;
   for (int i = 0; i < kEights; ++i) {
     const auto group = static_cast<size_t>(i / 2);
-    const int point = nearest_point(kIq2SGrid, 2, kIq2Levels, values + i * 8, steps.steps[group]);
+    const int point = nearest_point(kIq2S, values + i * 8, steps.steps[group]);
     block.points[i] = static_cast<uint8_t>(point & 255);
     Lanes<2, 1>::put(block.high, i, point >> 8);
     block.signs[i] = signs_of(values + i * 8);
@@ -141,7 +138,7 @@ void encode(const float* values, BlockIq3Xxs& block) {
   block.scale = steps.scale;
   for (int i = 0; i < 2 * kEights; ++i) {
     const auto group = static_cast<size_t>(i / 8);
-    const int point = nearest_point(kIq3XxsGrid, 4, kIq3XxsLevels, values + i * 4, steps.steps[group]);
+    const int point = nearest_point(kIq3Xxs, values + i * 4, steps.steps[group]);
     block.points[i] = static_cast<uint8_t>(point);
     if (i % 8 == 0) store_u32(block.groups + group * 4, signs_and_code(values + i * 4, steps.codes[group]));
   }
@@ -152,7 +149,7 @@ void encode(const float* values, BlockIq3S& block) {
   block.scale = steps.scale;
   for (int i = 0; i < 2 * kEights; ++i) {
     const auto group = static_cast<size_t>(i / 8);
-    const int point = nearest_point(kIq3SGrid, 4, kIq3SLevels, values + i * 4, steps.steps[group]);
+    const int point = nearest_point(kIq3S, values + i * 4, steps.steps[group]);
     block.points[i] = static_cast<uint8_t>(point & 255);
     Lanes<1, 1>::put(block.high, i, point >> 8);
     if (i % 2 == 0) block.signs[i / 2] = signs_of(values + i * 4);

@@ -9,7 +9,7 @@
 namespace luce::synthetic {
 namespace {
 
-constexpr int64_t kPoolWeights = int64_t{1} << 18;
+constexpr int64_t kPoolWeights = int64_t{1} << 16;
 constexpr int64_t kLeastChunkWeights = 32;
 
 /// x with log(1 + exp(x)) = y.
