@@ -1,0 +1,22 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace luce::text::jinja {
+
+/// A rendering or parse that cannot go on. Where it happened is added by whoever catches it.
+class TemplateError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <typename... Args>
+[[noreturn]] void raise(fmt::format_string<Args...> format, Args&&... args) {
+  throw TemplateError(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace luce::text::jinja
