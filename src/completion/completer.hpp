@@ -20,7 +20,8 @@ class Tokenizer;
 
 namespace luce::completion {
 
-class ReplyPlan;
+struct ReplyPlan;
+struct ReplyFormat;
 
 /// A prompt ready to run any number of times.
 struct Prompt {
@@ -59,7 +60,9 @@ std::string overflow_message(const engine::ContextOverflow& overflow, int max_to
 class Completer {
  public:
   /// All must outlive the completer. `chat_template` is null for a model without one: then chats are refused.
-  Completer(engine::Engine& engine, const text::Tokenizer& tokenizer, const text::ChatTemplate* chat_template);
+  /// `template_source` is its text, which tells how replies are written; empty: the vocabulary's own.
+  Completer(engine::Engine& engine, const text::Tokenizer& tokenizer, const text::ChatTemplate* chat_template,
+            std::string_view template_source = {});
 
   /// Renders and tokenises a chat. Throws Error{invalid_request} with param() naming the field at fault.
   Prompt prepare(const ChatInput& input, const GenerationSettings& settings) const;
@@ -74,6 +77,7 @@ class Completer {
   engine::Engine& engine_;
   const text::Tokenizer& tokenizer_;
   const text::ChatTemplate* chat_template_;
+  std::shared_ptr<const ReplyFormat> format_;
 };
 
 }  // namespace luce::completion

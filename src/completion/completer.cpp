@@ -1,0 +1,128 @@
+#include "completion/completer.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+#include <utility>
+
+#include "base/error.hpp"
+#include "completion/reply_plan.hpp"
+#include "completion/reply_state.hpp"
+#include "completion/tool_check.hpp"
+#include "text/chat_template.hpp"
+#include "text/tokenizer.hpp"
+
+namespace luce::completion {
+
+namespace {
+
+constexpr size_t kKeptTurnEnds = 4;  // besides the first, which ends what all chats of a client share
+
+std::tm local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return local;
+}
+
+uint64_t random_seed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+// Positions after the tokens that end turns in a prompt.
+std::vector<int> turn_ends(const std::vector<int32_t>& tokens, const text::Vocabulary& vocabulary) {
+  std::vector<int> ends;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i)
+    if (vocabulary.is_end(tokens[i])) ends.push_back(static_cast<int>(i + 1));
+  if (ends.size() > kKeptTurnEnds + 1)
+    ends.erase(ends.begin() + 1, ends.end() - static_cast<std::ptrdiff_t>(kKeptTurnEnds));
+  return ends;
+}
+
+}  // namespace
+
+std::string overflow_message(const engine::ContextOverflow& overflow, int max_tokens) {
+  const int completion = std::max(max_tokens, 0);
+  return fmt::format(
+      "This model's maximum context length is {} tokens. However, you requested {} tokens ({} in the prompt, {} in the "
+      "completion). Please reduce the length of the prompt or the completion.",
+      overflow.context_tokens, static_cast<int64_t>(overflow.prompt_tokens) + completion, overflow.prompt_tokens,
+      completion);
+}
+
+Reply::Reply(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Reply::Reply(Reply&&) noexcept = default;
+Reply& Reply::operator=(Reply&&) noexcept = default;
+Reply::~Reply() = default;
+std::optional<TextEvent> Reply::next(std::chrono::milliseconds timeout) { return state_->next(timeout); }
+bool Reply::ended() const { return state_->ended(); }
+void Reply::cancel() { state_->cancel(); }
+
+Completer::Completer(engine::Engine& engine, const text::Tokenizer& tokenizer, const text::ChatTemplate* chat_template,
+                     std::string_view template_source)
+    : engine_(engine),
+      tokenizer_(tokenizer),
+      chat_template_(chat_template),
+      format_(std::make_shared<const ReplyFormat>(reply_format_of(
+          template_source.empty() ? std::string_view(tokenizer.vocabulary().chat_template()) : template_source))) {}
+
+Prompt Completer::prepare(const ChatInput& input, const GenerationSettings& /*settings*/) const {
+  if (chat_template_ == nullptr)
+    fail(ErrorKind::unsupported, "the model has no chat template: use /v1/completions, or give a template at start");
+  const Json tools = checked_tools(input.tools);
+  check_tool_choice(input.tool_choice, tools);
+  const text::ChatPrompt rendered = chat_template_->render({.messages = input.messages,
+                                                            .tools = tools,
+                                                            .add_generation_prompt = true,
+                                                            .enable_thinking = input.enable_thinking,
+                                                            .template_kwargs = input.template_kwargs,
+                                                            .now = local_time()});
+  auto plan = std::make_shared<ReplyPlan>();
+  plan->format = format_;
+  plan->chat = true;
+  plan->tools = ToolSet(tools);
+  plan->tool_choice = input.tool_choice;
+  plan->parallel_tool_calls = input.parallel_tool_calls;
+  plan->starts_in_reasoning = rendered.opens_thinking;
+  std::vector<int32_t> tokens = tokenizer_.encode(rendered);
+  std::vector<int> ends = turn_ends(tokens, tokenizer_.vocabulary());
+  return {.text = rendered.text, .tokens = std::move(tokens), .turn_ends = std::move(ends), .plan = std::move(plan)};
+}
+
+Prompt Completer::prepare(std::string_view text, const GenerationSettings& settings) const {
+  Prompt prompt = prepare(tokenizer_.encode(text, text::Special::parse, tokenizer_.adds_bos()), settings);
+  prompt.text = text;
+  return prompt;
+}
+
+Prompt Completer::prepare(std::vector<int32_t> tokens, const GenerationSettings& /*settings*/) const {
+  auto plan = std::make_shared<ReplyPlan>();
+  plan->format = format_;
+  return {.tokens = std::move(tokens), .plan = std::move(plan)};
+}
+
+StartResult Completer::start(const Prompt& prompt, const GenerationSettings& settings, int choice) const {
+  engine::Request request;
+  request.tokens = prompt.tokens;
+  request.turn_ends = prompt.turn_ends;
+  request.sampling = settings.sampling;
+  request.sampling.seed = settings.seed ? *settings.seed + static_cast<uint64_t>(choice) : random_seed();
+  request.max_tokens = settings.max_tokens;
+  request.end_tokens = tokenizer_.vocabulary().end_tokens();
+  request.ignore_eos = settings.ignore_eos;
+  request.session_id = settings.session_id;
+  request.task_tag = settings.task_tag;
+  request.use_prompt_cache = settings.use_prompt_cache;
+  request.deadline = settings.deadline;
+  engine::SubmitResult result = engine_.submit(std::move(request));
+  if (auto* handle = std::get_if<engine::RequestHandle>(&result))
+    return Reply(std::make_unique<Reply::State>(std::move(*handle), tokenizer_.vocabulary(), prompt.plan, settings));
+  if (const auto* overflow = std::get_if<engine::ContextOverflow>(&result)) return *overflow;
+  if (std::holds_alternative<engine::QueueFull>(result)) return engine::QueueFull{};
+  return engine::Stopping{};
+}
+
+}  // namespace luce::completion
