@@ -13,10 +13,11 @@ class FunctionRef;
 template <typename Result, typename... Args>
 class FunctionRef<Result(Args...)> {
  public:
+  // Implicit, since call sites pass lambdas; the constraint keeps copies out.
   template <typename Callable>
   requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
            std::is_invocable_r_v<Result, Callable&, Args...>)
-      FunctionRef(Callable&& callable)  // NOLINT(google-explicit-constructor): call sites pass lambdas
+      FunctionRef(Callable&& callable)  // NOLINT(google-explicit-constructor)
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_(&call_object<std::remove_reference_t<Callable>>) {}
 
