@@ -36,11 +36,15 @@ LUCE_INLINE void score_tile(const ScoreTask& task, int64_t head, int64_t positio
   }
   const int64_t rest = task.width - at;
   if (rest > 0)
+#pragma GCC unroll 2
     for (int p = 0; p < kPositions; ++p) {
       const V key = Line{keys + p * task.k_stride_bytes}.part(at, rest);
+#pragma GCC unroll 4
       for (int h = 0; h < kHeads; ++h) sums[h][p] = fused(key, load_part(q + h * task.q_stride + at, rest), sums[h][p]);
     }
+#pragma GCC unroll 4
   for (int h = 0; h < kHeads; ++h)
+#pragma GCC unroll 2
     for (int p = 0; p < kPositions; ++p)
       task.scores[(head + h) * task.score_stride + position + p] = sum(sums[h][p]) * task.scale;
 }
@@ -81,7 +85,9 @@ LUCE_INLINE void blend_tile(const BlendTask& task, BlendTile tile) {
       for (int h = 0; h < kHeads; ++h) sums[h][c] = fused(broadcast(weight[h * task.weight_stride + p]), v, sums[h][c]);
     }
   }
+#pragma GCC unroll 4
   for (int h = 0; h < kHeads; ++h)
+#pragma GCC unroll 4
     for (int c = 0; c < kColumns; ++c) {
       float* out = task.out + (tile.head + h) * task.width + tile.column + c * kLanes;
       kCut ? store_part(out, sums[h][c], tile.columns) : store(out, sums[h][c]);

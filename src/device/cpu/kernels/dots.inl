@@ -10,7 +10,9 @@ struct Sums {
   V of[kWeights][kRows][2] = {};
 
   LUCE_INLINE void write(const DotTask& task, int64_t weight_row, int64_t x_row) const {
+#pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
       for (int w = 0; w < kWeights; ++w)
         task.out[x_row + r][task.out_begin + weight_row + w] = sum(of[w][r][0] + of[w][r][1]);
   }
@@ -57,39 +59,33 @@ LUCE_INLINE void multiply_tail(const uint8_t* unit, MultiplySink<kRows> sink, in
   }
 }
 
-template <typename Format, int kWeights, int kRows>
-void fused_rows(const DotTask& task, int64_t first) {
-  const uint8_t* units[kWeights];
-  for (int w = 0; w < kWeights; ++w)
-    units[w] = reinterpret_cast<const uint8_t*>(task.weights) + (first + w) * task.row_bytes;
+// One stream of weights at a time: the processor's prefetchers lose track of two that are close to each other.
+constexpr int64_t kPrefetchBytes = 4096;
+
+template <typename Format, int kRows>
+void fused_row(const DotTask& task, int64_t weight_row) {
+  const uint8_t* unit = reinterpret_cast<const uint8_t*>(task.weights) + weight_row * task.row_bytes;
   const float* x[kRows];
+#pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) x[r] = task.x[r];
-  Sums<kWeights, kRows> sums;
+  Sums<1, kRows> sums;
   int64_t at = 0;
-  for (; at + Format::kUnit <= task.width; at += Format::kUnit) {
-#pragma GCC unroll 2
-    for (int w = 0; w < kWeights; ++w) {
-      Format::unit(units[w], MultiplySink<kRows>{x, at, sums.of[w]});
-      units[w] += Format::kUnitBytes;
-    }
+  for (; at + Format::kUnit <= task.width; at += Format::kUnit, unit += Format::kUnitBytes) {
+    for (int64_t i = 0; i < Format::kUnitBytes; i += 64) __builtin_prefetch(unit + i + kPrefetchBytes);
+    Format::unit(unit, MultiplySink<kRows>{x, at, sums.of[0]});
   }
-#pragma GCC unroll 2
-  for (int w = 0; w < kWeights; ++w)
-    multiply_tail(units[w], MultiplySink<kRows>{x, at, sums.of[w]}, task.width - at, Format{});
-  sums.write(task, first, 0);
+  multiply_tail(unit, MultiplySink<kRows>{x, at, sums.of[0]}, task.width - at, Format{});
+  sums.write(task, weight_row, 0);
 }
 
 template <typename Format>
 void fused_dots(const DotTask& task) {
-  int64_t w = 0;
-  if (task.x_rows == 1)
-    for (; w + 2 <= task.weight_rows; w += 2) fused_rows<Format, 2, 1>(task, w);
-  for (; w < task.weight_rows; ++w) {
+  for (int64_t w = 0; w < task.weight_rows; ++w) {
     switch (task.x_rows) {
-      case 1: fused_rows<Format, 1, 1>(task, w); break;
-      case 2: fused_rows<Format, 1, 2>(task, w); break;
-      case 3: fused_rows<Format, 1, 3>(task, w); break;
-      default: fused_rows<Format, 1, 4>(task, w); break;
+      case 1: fused_row<Format, 1>(task, w); break;
+      case 2: fused_row<Format, 2>(task, w); break;
+      case 3: fused_row<Format, 3>(task, w); break;
+      default: fused_row<Format, 4>(task, w); break;
     }
   }
 }
@@ -107,7 +103,7 @@ LUCE_INLINE void tile_step(const float* const* weights, const float* const* x, S
   for (int r = 0; r < kRows; ++r) xs[r] = access.get(x[r]);
 #pragma GCC unroll 4
   for (int w = 0; w < kWeights; ++w) {
-    const V line = access.get(weights[w]);
+    const V line = in_register(access.get(weights[w]));
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) sums.of[w][r][kParity] = fused(line, xs[r], sums.of[w][r][kParity]);
   }
@@ -116,7 +112,9 @@ LUCE_INLINE void tile_step(const float* const* weights, const float* const* x, S
 template <int kWeights, int kRows>
 void tile(const DotTask& task, Lines lines, int64_t first, int64_t row) {
   const float *weights[kWeights], *x[kRows];
+#pragma GCC unroll 4
   for (int w = 0; w < kWeights; ++w) weights[w] = lines.first + (first + w) * lines.stride;
+#pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) x[r] = task.x[row + r];
   const auto advance = [&](int64_t n) __attribute__((always_inline)) {
 #pragma GCC unroll 4

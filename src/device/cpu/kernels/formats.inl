@@ -6,6 +6,9 @@ LUCE_INLINE int64_t part_of(int64_t rest, int64_t begin) {
   return n < 0 ? 0 : n > kLanes ? kLanes : n;
 }
 
+// Factors that are read back from memory, since broadcasting from there is cheaper than from a register.
+LUCE_INLINE void in_memory(float* factors) { __asm__("" : "+m"(*reinterpret_cast<float(*)[16]>(factors))); }
+
 // Formats without blocks: any width, the tail is padded with zeros.
 struct F32 {
   static constexpr int64_t kBytes = 4;
@@ -56,8 +59,9 @@ struct Q8 {
 struct Q4k {
   static constexpr int64_t kUnit = 256, kUnitBytes = 144;
 
-  // Six-bit scales and offsets of the eight groups of 32, as floats: eight scales, then eight offsets.
-  LUCE_INLINE static void group_factors(const uint8_t* p, float* factors) {
+  // Scales of the eight groups of 32, then their offsets; products of f16 and six bits are exact.
+  LUCE_INLINE static void group_factors(const uint8_t* block, float* factors) {
+    const uint8_t* p = block + 4;
     uint32_t packed[3], unpacked[4];
     __builtin_memcpy(packed, p, sizeof packed);
     unpacked[0] = packed[0] & 0x3f3f3f3fU;
@@ -67,19 +71,20 @@ struct Q4k {
     uint8_t bytes[16];
     __builtin_memcpy(bytes, unpacked, sizeof bytes);
 #pragma GCC unroll 4
-    for (int i = 0; i < 16; i += kLanes) store(factors + i, to_float(load_u8(bytes + i)));
+    for (int i = 0; i < 16; i += kLanes)
+      store(factors + i, to_float(load_u8(bytes + i)) * lanes_around_8(i, load_half(block), -load_half(block + 2)));
+    in_memory(factors);
   }
 
   template <typename Sink>
   LUCE_INLINE static void unit(const uint8_t* p, Sink&& sink) {
-    const V scale = broadcast(load_half(p)), offset = broadcast(-load_half(p + 2));
     float factors[16];
-    group_factors(p + 4, factors);
+    group_factors(p, factors);
 #pragma GCC unroll 4
     for (int pair = 0; pair < 4; ++pair) {
       const uint8_t* q = p + 16 + 32 * pair;
-      const Ramp low(scale * broadcast(factors[2 * pair]), offset * broadcast(factors[8 + 2 * pair]));
-      const Ramp high(scale * broadcast(factors[2 * pair + 1]), offset * broadcast(factors[9 + 2 * pair]));
+      const Ramp low(broadcast(factors[2 * pair]), broadcast(factors[8 + 2 * pair]));
+      const Ramp high(broadcast(factors[2 * pair + 1]), broadcast(factors[9 + 2 * pair]));
 #pragma GCC unroll 4
       for (int i = 0; i < 32; i += 2 * kLanes)
         sink(64 * pair + i, low.at(load_u8(q + i)), low.at(load_u8(q + i + kLanes)));
@@ -123,7 +128,8 @@ struct Q6k {
     float factors[16];
     const int8_t* scales = reinterpret_cast<const int8_t*>(p + 192);
 #pragma GCC unroll 4
-    for (int i = 0; i < 16; i += kLanes) store(factors + i, to_float(load_i8(scales + i)));
+    for (int i = 0; i < 16; i += kLanes) store(factors + i, to_float(load_i8(scales + i)) * scale);
+    in_memory(factors);
 #pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       int8_t q[128];
@@ -135,7 +141,7 @@ struct Q6k {
 #pragma GCC unroll 16
       for (int i = 0; i < 128; i += 2 * kLanes) {
         const int at = i + 128 * half;
-        const V first = scale * broadcast(factors[at / 16]), second = scale * broadcast(factors[(at + kLanes) / 16]);
+        const V first = broadcast(factors[at / 16]), second = broadcast(factors[(at + kLanes) / 16]);
         sink(at, to_float(load_i8(q + i)) * first, to_float(load_i8(q + i + kLanes)) * second);
       }
     }

@@ -5,6 +5,8 @@ typedef __m256 V;
 typedef int32_t VI __attribute__((vector_size(32)));
 
 LUCE_INLINE V broadcast(float x) { return _mm256_set1_ps(x); }
+// Lanes [first, first + kLanes) of a row whose first eight values are `low` and whose others are `high`.
+LUCE_INLINE V lanes_around_8(int first, float low, float high) { return broadcast(first < 8 ? low : high); }
 LUCE_INLINE V load(const float* p) { return _mm256_loadu_ps(p); }
 LUCE_INLINE void store(float* p, V v) { _mm256_storeu_ps(p, v); }
 LUCE_INLINE __m256i first_lanes(int64_t n) {
@@ -15,6 +17,11 @@ LUCE_INLINE void store_part(float* p, V v, int64_t n) { _mm256_maskstore_ps(p, f
 LUCE_INLINE V fused(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
 LUCE_INLINE V larger(V a, V b) { return _mm256_max_ps(a, b); }
 LUCE_INLINE V smaller(V a, V b) { return _mm256_min_ps(a, b); }
+// Keeps the compiler from loading a value again for each of its uses.
+LUCE_INLINE V in_register(V v) {
+  __asm__("" : "+x"(v));
+  return v;
+}
 LUCE_INLINE float sum(V v) {
   __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   s = _mm_add_ps(s, _mm_movehl_ps(s, s));

@@ -5,6 +5,10 @@ typedef __m512 V;
 typedef int32_t VI __attribute__((vector_size(64)));
 
 LUCE_INLINE V broadcast(float x) { return _mm512_set1_ps(x); }
+// Eight lanes of `low`, then eight of `high`.
+LUCE_INLINE V lanes_around_8(int, float low, float high) {
+  return _mm512_mask_blend_ps(0xff00, _mm512_set1_ps(low), _mm512_set1_ps(high));
+}
 LUCE_INLINE V load(const float* p) { return _mm512_loadu_ps(p); }
 LUCE_INLINE void store(float* p, V v) { _mm512_storeu_ps(p, v); }
 LUCE_INLINE __mmask16 first_lanes(int64_t n) { return static_cast<__mmask16>((1U << n) - 1U); }
@@ -13,6 +17,11 @@ LUCE_INLINE void store_part(float* p, V v, int64_t n) { _mm512_mask_storeu_ps(p,
 LUCE_INLINE V fused(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 LUCE_INLINE V larger(V a, V b) { return _mm512_max_ps(a, b); }
 LUCE_INLINE V smaller(V a, V b) { return _mm512_min_ps(a, b); }
+// Keeps the compiler from loading a value again for each of its uses.
+LUCE_INLINE V in_register(V v) {
+  __asm__("" : "+v"(v));
+  return v;
+}
 LUCE_INLINE float sum(V v) { return _mm512_reduce_add_ps(v); }
 LUCE_INLINE float largest(V v) { return _mm512_reduce_max_ps(v); }
 LUCE_INLINE VI as_int(V v) { return (VI)v; }

@@ -5,6 +5,8 @@ typedef float V __attribute__((vector_size(16)));
 typedef int32_t VI __attribute__((vector_size(16)));
 
 LUCE_INLINE V broadcast(float x) { return V{x, x, x, x}; }
+// Lanes [first, first + kLanes) of a row whose first eight values are `low` and whose others are `high`.
+LUCE_INLINE V lanes_around_8(int first, float low, float high) { return broadcast(first < 8 ? low : high); }
 LUCE_INLINE V load(const float* p) {
   V v;
   __builtin_memcpy(&v, p, sizeof v);
@@ -22,6 +24,13 @@ LUCE_INLINE void store_part(float* p, V v, int64_t n) {
 LUCE_INLINE V fused(V a, V b, V c) { return a * b + c; }
 LUCE_INLINE V larger(V a, V b) { return a > b ? a : b; }
 LUCE_INLINE V smaller(V a, V b) { return a < b ? a : b; }
+// Keeps the compiler from loading a value again for each of its uses.
+LUCE_INLINE V in_register(V v) {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(v));
+#endif
+  return v;
+}
 LUCE_INLINE float sum(V v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 LUCE_INLINE float largest(V v) {
   float best = v[0];
