@@ -1,10 +1,9 @@
 #include "app/condition_list.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {

@@ -1,12 +1,12 @@
 #include <cstdio>
 #include <map>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/command_line.hpp"
 #include "app/model_path.hpp"
 #include "base/byte_size.hpp"
+#include "base/format.hpp"
 #include "gguf/file.hpp"
 #include "gguf/printable.hpp"
 

@@ -3,12 +3,11 @@
 #include <fstream>
 #include <iterator>
 
-#include <fmt/format.h>
-
 #include "app/command_line.hpp"
 #include "app/model_assembly.hpp"
 #include "app/progress_bar.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/log.hpp"
 
 namespace luce::app {

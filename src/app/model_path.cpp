@@ -8,10 +8,8 @@
 #include <system_error>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {

@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include "app/command_line.hpp"
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {

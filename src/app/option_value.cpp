@@ -1,8 +1,5 @@
 #include "app/option_value.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,6 +8,7 @@
 #include "app/option_table.hpp"
 #include "base/byte_size.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {

@@ -4,11 +4,10 @@
 #include <exception>
 #include <new>
 
-#include <fmt/format.h>
-
 #include "app/command_line.hpp"
 #include "app/nearest_name.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {
@@ -57,7 +56,7 @@ void declare_commands(CLI::App& root, Selection& selection) {
   root.require_subcommand(1);
   // Extra words are looked at after parsing, to say what was meant instead.
   root.allow_extras();
-  for (const auto add : {add_inspect, add_logits, add_tokenize}) add(root, selection);
+  for (const auto add : {add_bench, add_replay, add_inspect, add_logits, add_tokenize}) add(root, selection);
   for (CLI::App* each : root.get_subcommands(nullptr)) {
     each->allow_extras();
     each->set_version_flag("--version", "luce-spark " LUCE_VERSION);

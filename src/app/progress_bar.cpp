@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {

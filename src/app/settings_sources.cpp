@@ -6,10 +6,9 @@
 #include <fstream>
 #include <iterator>
 
-#include <fmt/format.h>
-
 #include "app/nearest_name.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::app {
 namespace {

@@ -2,12 +2,10 @@
 #include <iostream>
 #include <iterator>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "app/command_line.hpp"
 #include "app/model_path.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "gguf/file.hpp"
 #include "text/tokenizer.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+// Text formatting for folders that do not use fmt themselves (gcc 12 has no std::format): fmt::format, fmt::print,
+// fmt::join.
 #include <fmt/format.h>  // IWYU pragma: export
-
-// fmt::format and fmt::join for the folders above; they include this header instead of the library's own.
+#include <fmt/ranges.h>  // IWYU pragma: export

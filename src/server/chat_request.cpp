@@ -1,8 +1,8 @@
 #include "server/chat_request.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

@@ -1,6 +1,6 @@
 #include "server/completion_request.hpp"
 
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

@@ -6,9 +6,8 @@
 #include <cerrno>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/check.hpp"
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

@@ -1,10 +1,9 @@
 #include "server/field_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::server {
 

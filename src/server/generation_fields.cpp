@@ -1,9 +1,9 @@
 #include "server/generation_fields.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

@@ -1,10 +1,10 @@
 #include "server/http_message.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

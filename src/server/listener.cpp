@@ -10,9 +10,8 @@
 #include <optional>
 #include <system_error>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

@@ -1,7 +1,6 @@
 #include "server/reply_delivery.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "server/error_body.hpp"
 
 namespace luce::server {

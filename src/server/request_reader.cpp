@@ -1,9 +1,9 @@
 #include "server/request_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "base/format.hpp"
 
 namespace luce::server {
 namespace {

@@ -1,6 +1,6 @@
 #include "server/request_record.hpp"
 
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 namespace luce::server {
 

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "app/command_line.hpp"
+#include "app/option_value.hpp"
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "experts/replay.hpp"
+
+namespace luce::app {
+namespace {
+
+using experts::ReplayResult;
+
+struct ReplayArguments {
+  std::string trace;
+  std::string policy = "lru";
+  std::string slots = "25%";
+  int streams = 1;
+  bool json = false;
+};
+
+int slots_of(const std::string& text, const experts::Trace& trace) {
+  try {
+    if (text.empty() || text.back() != '%') return static_cast<int>(parse_whole(text, 1, trace.experts()));
+    return std::max(1, static_cast<int>(parse_share(text) * trace.experts()));
+  } catch (const std::exception&) {
+    fail(ErrorKind::usage, "--slots is '{}' but must be 1 to {} (the experts of a layer) or a share such as 25%", text,
+         trace.experts());
+  }
+}
+
+void print_row(const std::string& policy, int slots, const ReplayResult& result, const experts::Trace& trace) {
+  const auto tokens = static_cast<double>(std::max<int64_t>(1, trace.tokens()));
+  fmt::print("  {:<18} {:>6} {:>12} {:>12} {:>9.2f} % {:>16.2f}\n", policy, slots, result.hits,
+             result.accesses - result.hits, result.hit_ratio() * 100, static_cast<double>(result.uploads) / tokens);
+}
+
+void print_table(const ReplayArguments& arguments, const experts::Trace& trace, int slots) {
+  fmt::print("{}: {} layers of {} experts, top {}, {} sequences, {} tokens, {} at a time\n\n", arguments.trace,
+             trace.layers(), trace.experts(), trace.top_k(), trace.sequences(), trace.tokens(), arguments.streams);
+  fmt::print("  {:<18} {:>6} {:>12} {:>12} {:>11} {:>16}\n", "policy", "slots", "hits", "misses", "hit ratio",
+             "fetches a token");
+  const ReplayResult chosen = experts::replay(trace, {arguments.policy, slots, arguments.streams});
+  const ReplayResult best = experts::replay(trace, {"opt", slots, arguments.streams});
+  print_row(arguments.policy, slots, chosen, trace);
+  print_row("opt", slots, best, trace);
+  fmt::print("\n  The best that could have been done is {:.2f} points more.\n  What more slots would give:\n",
+             (best.hit_ratio() - chosen.hit_ratio()) * 100);
+  const int step = std::max(1, trace.experts() / 16);
+  for (int more = slots + step; more <= std::min(trace.experts(), slots + 4 * step); more += step)
+    print_row(arguments.policy, more, experts::replay(trace, {arguments.policy, more, arguments.streams}), trace);
+}
+
+void print_json(const ReplayArguments& arguments, const experts::Trace& trace, int slots) {
+  const ReplayResult result = experts::replay(trace, {arguments.policy, slots, arguments.streams});
+  const nlohmann::ordered_json body = {{"trace", std::filesystem::path(arguments.trace).stem().string()},
+                                       {"policy", arguments.policy},
+                                       {"slots_per_layer", slots},
+                                       {"streams", arguments.streams},
+                                       {"accesses", result.accesses},
+                                       {"hits", result.hits},
+                                       {"uploads", result.uploads},
+                                       {"hit_ratio", result.hit_ratio()}};
+  fmt::print("{}\n", body.dump());
+}
+
+int run_replay(const ReplayArguments& arguments) {
+  const experts::Trace trace = experts::Trace::load(arguments.trace);
+  const int slots = slots_of(arguments.slots, trace);
+  arguments.json ? print_json(arguments, trace, slots) : print_table(arguments, trace, slots);
+  return 0;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& root, Selection& selection) {
+  CLI::App* const command = root.add_subcommand("replay", "Tells what a cache would have done with a recorded routing");
+  const auto arguments = std::make_shared<ReplayArguments>();
+  command->add_option("FILE", arguments->trace, "routing trace (.lrt)")->required();
+  command
+      ->add_option("--policy", arguments->policy, "who is evicted: " + experts::known_policies() + ", opt, opt-bypass")
+      ->option_text("P [lru]");
+  command->add_option("--slots", arguments->slots, "experts that fit, per layer, or their share")
+      ->option_text("N|SHARE [25%]");
+  command->add_option("--streams", arguments->streams, "sequences that run at the same time")
+      ->check(CLI::Range(1, 4096))
+      ->option_text("N [1]");
+  command->add_flag("--json", arguments->json, "JSON on standard output");
+  command->callback([=, &selection] { selection.run = [=] { return run_replay(*arguments); }; });
+}
+
+}  // namespace luce::app
