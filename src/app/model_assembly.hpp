@@ -53,6 +53,7 @@ class ModelAssembly {
   experts::CachedExpertService* experts() const { return experts_.get(); }
   model::Model& model() { return *model_; }
   const std::string& policy() const { return cache_settings_.tier.policy.text(); }
+  int64_t stats_window_tokens() const { return cache_settings_.stats_window_tokens; }
 
  private:
   model::StepLimits step_limits(const ResolvedSettings& settings, const StepNeeds& needs) const;

@@ -81,6 +81,7 @@ std::vector<std::string> parse_list(const std::string& text) {
 }
 
 std::string show_number(double number) { return fmt::format("{}", number); }
+std::string show_number(float number) { return fmt::format("{}", number); }
 
 std::string show_size(int64_t bytes) {
   constexpr std::array<std::pair<int, const char*>, 3> kUnits = {{{30, "GiB"}, {20, "MiB"}, {10, "KiB"}}};

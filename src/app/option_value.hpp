@@ -23,6 +23,7 @@ std::vector<std::string> parse_list(const std::string& text);
 
 /// The shortest text that reads back as the number.
 std::string show_number(double number);
+std::string show_number(float number);
 /// "16MiB": the largest unit that is exact.
 std::string show_size(int64_t bytes);
 

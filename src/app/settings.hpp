@@ -85,7 +85,7 @@ struct MonitorSettings {
 
 /// Sampling of `run`.
 struct ChatSettings {
-  sampling::SamplingSettings sampling;
+  sampling::SamplingSettings sampling = {.temperature = 0.7F, .top_p = 0.95F};
   std::optional<uint64_t> seed;
   int max_tokens = -1;
 };

@@ -74,10 +74,10 @@ Listener listen_at(const addrinfo& address, const std::string& host, int port) {
   int error = 0;
   FileDescriptor fd = open_socket(address, error);
   if (error == EADDRINUSE)
-    fail(ErrorKind::usage, "port {} on {} is already in use; stop the other program or choose another with --port",
-         port, host);
+    fail(ErrorKind::io, "port {} on {} is already in use; stop the other program or choose another with --port", port,
+         host);
   if (error != 0)
-    fail(ErrorKind::usage, "cannot listen on {} port {}: {}; choose another with --host and --port", host, port,
+    fail(ErrorKind::io, "cannot listen on {} port {}: {}; choose another with --host and --port", host, port,
          std::generic_category().message(error));
   std::string text = address_text(fd.get());
   return {std::move(fd), std::move(text)};
@@ -90,8 +90,7 @@ std::vector<Listener> listen_on_both_loopbacks(int port) {
   int error = 0;
   FileDescriptor fd = open_socket(*six, error);
   if (error == EADDRINUSE && port != 0)
-    fail(ErrorKind::usage, "port {} on ::1 is already in use; stop the other program or choose another with --port",
-         port);
+    fail(ErrorKind::io, "port {} on ::1 is already in use; stop the other program or choose another with --port", port);
   if (error == 0) {
     std::string text = address_text(fd.get());
     listeners.push_back({std::move(fd), std::move(text)});

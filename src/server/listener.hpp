@@ -16,7 +16,7 @@ struct Listener {
 
 /// Listens on `host`:`port`. Port 0 takes a free one, the same for all addresses. "localhost" means both loopback
 /// addresses, of which IPv6 may be missing; other names are resolved, "0.0.0.0" and "::" take every address.
-/// Throws Error{usage} naming the port when it is in use and the address when it cannot be had.
+/// Throws Error{io} naming the port when it is in use and the address when it cannot be had.
 std::vector<Listener> listen_on(const std::string& host, int port);
 
 /// The port that a listener got.

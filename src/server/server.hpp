@@ -40,7 +40,7 @@ struct ServerSources {
 /// loaded, and answers from start() on: 503 until set_model().
 class Server {
  public:
-  /// Throws Error{usage} when a port cannot be had.
+  /// Throws Error{io} when a port cannot be had.
   Server(ServerSettings settings, ServerSources sources);
   /// stop()
   ~Server();

@@ -1,0 +1,66 @@
+#include "app/service.hpp"
+
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.hpp"
+
+namespace luce::app {
+namespace {
+
+std::unique_ptr<text::ChatTemplate> make_template(const ModelAssembly& assembly, const std::string& path) {
+  const text::Vocabulary& vocabulary = assembly.tokenizer().vocabulary();
+  std::string source = vocabulary.chat_template();
+  if (!path.empty()) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream)
+      fail(ErrorKind::usage, "cannot open the chat template '{}'; check the path given with --chat-template", path);
+    source.assign(std::istreambuf_iterator<char>(stream), {});
+  }
+  if (source.empty()) return nullptr;
+  return std::make_unique<text::ChatTemplate>(source, text::TemplateTokens::of(vocabulary));
+}
+
+engine::ExpertTotals totals_of(const experts::CachedExpertService& experts) {
+  const experts::ServiceCounters counters = experts.counters();
+  engine::ExpertTotals totals;
+  totals.hits = counters.all.hits;
+  totals.misses = counters.all.misses;
+  totals.bytes_fetched = counters.bytes_fetched;
+  totals.stall_seconds = counters.stall_seconds;
+  return totals;
+}
+
+}  // namespace
+
+Service::Service(ModelAssembly& assembly, const ResolvedSettings& settings, telemetry::Registry& registry)
+    : assembly_(assembly), chat_template_(make_template(assembly, settings.values.model.chat_template)) {
+  engine::EngineSettings engine;
+  engine.queue_capacity = settings.values.engine.queue;
+  engine.prompt_rows = settings.values.engine.prompt_rows;
+  engine.prompt_cache_bytes = static_cast<size_t>(settings.values.engine.prompt_cache_bytes);
+  engine.registry = &registry;
+  if (const auto* experts = assembly.experts(); experts != nullptr)
+    engine.expert_totals = [experts] { return totals_of(*experts); };
+  engine_ = std::make_unique<engine::Engine>(assembly.model(), std::move(engine));
+  completer_ = std::make_unique<completion::Completer>(*engine_, assembly.tokenizer(), chat_template_.get());
+}
+
+server::ServedModel Service::served(const std::string& name) const {
+  server::ServedModel served;
+  served.name = name;
+  served.created = std::time(nullptr);
+  served.context_tokens = assembly_.limits().context_tokens;
+  served.trained_context = assembly_.blueprint().shape().trained_context;
+  served.vocabulary = assembly_.tokenizer().vocabulary().size();
+  served.completer = completer_.get();
+  served.engine = engine_.get();
+  return served;
+}
+
+StepNeeds service_needs(const ResolvedSettings& settings, int sequences) {
+  return {0, sequences, settings.values.engine.prompt_rows + sequences, sequences};
+}
+
+}  // namespace luce::app
