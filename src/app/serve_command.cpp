@@ -75,6 +75,34 @@ struct AnswersEnd {
   }
 };
 
+/// Fills free expert slots beside the first requests.
+class BackgroundWarmUp {
+ public:
+  explicit BackgroundWarmUp(experts::CachedExpertService* experts) {
+    if (experts != nullptr) thread_ = std::thread([this, experts] { warm(*experts); });
+  }
+  ~BackgroundWarmUp() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  BackgroundWarmUp(const BackgroundWarmUp&) = delete;
+  BackgroundWarmUp& operator=(const BackgroundWarmUp&) = delete;
+
+ private:
+  void warm(experts::CachedExpertService& experts) const {
+    experts::WarmRequest request;
+    request.stop = &stop_;
+    const experts::WarmResult result = experts.warm(request);
+    if (result.failed > 0)
+      base::log_warning("{} experts could not be read: {}", result.failed, result.first_failure->message);
+    else if (!result.stopped)
+      base::log_info("the expert cache is warm: {} experts were read ahead", result.loaded);
+  }
+
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
 /// A server whose life goes: bound, loading, ready, stopping.
 class ServeRun {
  public:
@@ -157,6 +185,7 @@ class ServeRun {
     server_->set_model(service.served(served_name(settings_.values.model, path.path)));
     ready_ = true;
     for (const std::string& each : server_->addresses()) base::log_info("ready: http://{}/v1", each);
+    const BackgroundWarmUp warm_up(assembly.experts());
     wait_for_stop();
     server_->begin_stop();
     service.engine().drain(to_milliseconds(settings_.values.http.drain_timeout_seconds));
