@@ -22,10 +22,9 @@ constexpr int64_t kLargeModelBytes = 2000 * kMebibyte;
 #endif
 
 support::ProcessResult answer(const std::string& model, int64_t budget_bytes) {
-  return support::run_luce_spark(
-      {"run", "--model", model, "--ram-memory", std::to_string(budget_bytes), "--ctx-size", "512", "--raw", "-p",
-       "A first sentence to read, then more.", "--temperature", "0", "--max-tokens", "24"},
-      std::chrono::minutes(5));
+  return support::run_luce_spark({"run", "--model", model, "--ram-memory", std::to_string(budget_bytes), "--ctx-size",
+                                  "512", "-p", "Was ist python3-numpy?", "--temperature", "0", "--max-tokens", "24"},
+                                 std::chrono::minutes(5));
 }
 
 /// The smallest budget that is accepted, found from what the refusal of a smaller one says it lacks.
