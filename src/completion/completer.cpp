@@ -1,13 +1,12 @@
 #include "completion/completer.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <ctime>
 #include <random>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "completion/reply_plan.hpp"
 #include "completion/reply_state.hpp"
 #include "completion/tool_check.hpp"

@@ -1,10 +1,9 @@
 #include "completion/tool_check.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::completion {
 

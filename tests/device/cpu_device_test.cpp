@@ -97,7 +97,10 @@ TEST_F(OneCpu, MemoryMayOutliveItsDevice) {
     cpu::CpuDevice shortlived({.threads = 1, .isa = "auto"});
     memory = shortlived.allocate(size_t{5} << 20, Purpose::weights);
   }
-  *reinterpret_cast<char*>(memory->address()) = 1;
+  auto* first = reinterpret_cast<char*>(memory->address());
+  *first = 1;
+  EXPECT_EQ(*first, 1);
+  EXPECT_EQ(memory->bytes(), size_t{5} << 20);
 }
 
 TEST_F(OneCpu, PacksMatricesThatMultiply) {

@@ -1,12 +1,11 @@
 #include "completion/calls/tool_set.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
 #include <vector>
 
+#include "base/format.hpp"
 #include "completion/reply/incoming.hpp"
 
 namespace luce::completion {

@@ -1,9 +1,9 @@
-#include <fmt/format.h>
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/format.hpp"
 #include "text/jinja/containers.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/filters.hpp"

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <array>
 
+#include "base/format.hpp"
 #include "text/jinja/containers.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/filters.hpp"

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "text/jinja/containers.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/filters.hpp"

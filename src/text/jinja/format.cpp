@@ -1,10 +1,9 @@
 #include "text/jinja/format.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/sequences.hpp"
 #include "text/jinja/text_operations.hpp"

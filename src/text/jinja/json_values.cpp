@@ -1,10 +1,9 @@
 #include "text/jinja/json_values.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "text/jinja/containers.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/value_text.hpp"

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
 #include <utf8proc.h>
 
+#include "base/format.hpp"
 #include "text/jinja/containers.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/value_text.hpp"
