@@ -1,12 +1,66 @@
 #include "text/chat_template.hpp"
 
+#include <functional>
+
 #include "base/error.hpp"
 #include "text/jinja/template.hpp"
+#include "text/message_folding.hpp"
+#include "text/message_reading.hpp"
+#include "text/template_probe.hpp"
 #include "text/vocabulary.hpp"
 
 namespace luce::text {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kThinkOpen = "<think>";
+constexpr const char* kThinkClose = "</think>";
+// Marks where the model goes on; a code point that no text uses.
+constexpr std::string_view kHere = "\xF4\x8F\xBF\xBD";
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\n\r\f\v");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n\r\f\v") + 1 - begin);
+}
+
+bool holds_all(const RenderedPrompt& prompt, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (prompt.text.find(trimmed(text)) == std::string::npos) return false;
+  }
+  return true;
+}
+
+void cut(RenderedPrompt& prompt, size_t size) {
+  prompt.text.resize(size);
+  auto& spans = prompt.plain_spans;
+  while (!spans.empty() && spans.back().begin >= size) spans.pop_back();
+  if (!spans.empty()) spans.back().end = std::min(spans.back().end, size);
+}
+
+// A prefill that only begins to think goes on inside the reasoning, as do reasoning texts without an answer.
+bool mark_in_reasoning(Json& message) {
+  std::string content = message["content"].get<std::string>();
+  std::string reasoning;
+  if (content.rfind(kThinkOpen, 0) == 0 && content.find(kThinkClose) == std::string::npos) {
+    reasoning = content.substr(std::string_view(kThinkOpen).size());
+    reasoning.erase(0, reasoning.find_first_not_of("\r\n") == std::string::npos ? reasoning.size()
+                                                                                : reasoning.find_first_not_of("\r\n"));
+    content.clear();
+  } else if (message.contains("reasoning_content") && message["reasoning_content"].is_string() && is_blank(content)) {
+    reasoning = message["reasoning_content"].get<std::string>();
+  } else {
+    return false;
+  }
+  message["reasoning_content"] = reasoning + std::string(kHere);
+  message["content"] = content;
+  return true;
+}
+
+void mark_in_content(Json& message) { message["content"] = message["content"].get<std::string>() + std::string(kHere); }
+
+}  // namespace
 
 TemplateTokens TemplateTokens::of(const Vocabulary& vocabulary) {
   const auto text = [&](int32_t id) { return id == kNoToken ? std::string() : vocabulary.text(id); };
@@ -16,9 +70,11 @@ TemplateTokens TemplateTokens::of(const Vocabulary& vocabulary) {
 class ChatTemplate::Impl {
  public:
   Impl(std::string_view source, TemplateTokens tokens)
-      : template_(source), bos_(tokens.bos), eos_(tokens.eos), unknown_(tokens.unknown), padding_(tokens.padding) {}
+      : template_(source), bos_(tokens.bos), eos_(tokens.eos), unknown_(tokens.unknown), padding_(tokens.padding) {
+    habits_ = probe_calls([this](const Json& messages) { return probe(messages); });
+  }
 
-  RenderedPrompt render_as_given(const ChatInput& input) const {
+  RenderedPrompt render_as_given(const ChatInput& input, const Json& messages) const {
     using jinja::Origin;
     const Json generation = input.add_generation_prompt;
     const Json thinking = input.enable_thinking.value_or(false);
@@ -26,23 +82,97 @@ class ChatTemplate::Impl {
                                         {"eos_token", eos_, Origin::trusted},
                                         {"unk_token", unknown_, Origin::trusted},
                                         {"pad_token", padding_, Origin::trusted}};
+    // Two names are in use for the switch.
+    if (input.enable_thinking) inputs.push_back({"thinking", thinking, Origin::trusted});
     if (input.template_kwargs.is_object()) {
       for (const auto& [name, value] : input.template_kwargs.items()) inputs.push_back({name, value, Origin::plain});
     }
     // Later ones win: these are not the client's to replace.
-    inputs.push_back({"messages", input.messages, Origin::plain});
+    inputs.push_back({"messages", messages, Origin::plain});
     if (!input.tools.is_null()) inputs.push_back({"tools", input.tools, Origin::plain});
     inputs.push_back({"add_generation_prompt", generation, Origin::trusted});
     if (input.enable_thinking) inputs.push_back({"enable_thinking", thinking, Origin::trusted});
     return template_.render(inputs, input.now);
   }
 
+  ChatPrompt render(const ChatInput& input) const {
+    Json messages = even_out(input.messages, habits_);
+    ChatPrompt prompt;
+    prompt.prefill = input.add_generation_prompt && ends_with_prefill(messages);
+    static_cast<RenderedPrompt&>(prompt) = render_repaired(input, messages);
+    prompt.opens_thinking = ends_inside(prompt, kThinkOpen, kThinkClose, prompt.prefill);
+    return prompt;
+  }
+
  private:
+  std::optional<std::string> probe(const Json& messages) const {
+    ChatInput input;
+    input.tools = Json::array({Json::object(
+        {{"type", "function"},
+         {"function",
+          Json::object({{"name", "probe_tool"},
+                        {"description", "A tool."},
+                        {"parameters", Json::object({{"type", "object"}, {"properties", Json::object()}})}})}})});
+    try {
+      return render_as_given(input, messages).text;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  // Offers the messages as they are, then changed step by step until the template takes them all.
+  RenderedPrompt render_repaired(const ChatInput& input, Json messages) const {
+    using Repair = bool (*)(Json&);
+    std::optional<Error> refusal;
+    std::optional<RenderedPrompt> incomplete;
+    for (const Repair repair : {Repair{}, Repair{fold_late_systems}, Repair{wrap_broken_arguments},
+                                Repair{merge_neighbours}, Repair{move_system_to_user}}) {
+      if (repair != nullptr && !repair(messages)) continue;
+      if (repair == move_system_to_user) merge_neighbours(messages);
+      try {
+        RenderedPrompt prompt = render_prepared(input, messages);
+        const bool complete =
+            holds_all(prompt, system_texts(messages, true)) && holds_all(prompt, system_texts(messages, false));
+        if (complete) return prompt;
+        if (!incomplete) incomplete = std::move(prompt);
+      } catch (const Error& error) {
+        if (!refusal) refusal = error;
+      }
+    }
+    if (incomplete) return std::move(*incomplete);
+    throw *refusal;
+  }
+
+  RenderedPrompt render_prepared(const ChatInput& input, const Json& messages) const {
+    if (!input.add_generation_prompt || !ends_with_prefill(messages)) return render_as_given(input, messages);
+    ChatInput whole = input;
+    whole.add_generation_prompt = false;
+    Json marked = messages;
+    if (mark_in_reasoning(marked.back())) {
+      RenderedPrompt prompt = render_as_given(whole, marked);
+      if (cut_at_mark(prompt)) return prompt;
+      marked = messages;
+    }
+    mark_in_content(marked.back());
+    RenderedPrompt prompt = render_as_given(whole, marked);
+    if (cut_at_mark(prompt)) return prompt;
+    throw Error(ErrorKind::invalid_request,
+                "the chat template drops an assistant message at the end, so that it cannot be continued", "messages");
+  }
+
+  static bool cut_at_mark(RenderedPrompt& prompt) {
+    const size_t at = prompt.text.rfind(kHere);
+    if (at == std::string::npos) return false;
+    cut(prompt, at);
+    return true;
+  }
+
   jinja::Template template_;
   Json bos_;
   Json eos_;
   Json unknown_;
   Json padding_;
+  CallHabits habits_;
 };
 
 ChatTemplate::ChatTemplate(std::string_view source, TemplateTokens tokens)
@@ -51,12 +181,10 @@ ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
 
-RenderedPrompt ChatTemplate::render_as_given(const ChatInput& input) const { return impl_->render_as_given(input); }
-
-ChatPrompt ChatTemplate::render(const ChatInput& input) const {
-  ChatPrompt prompt;
-  static_cast<RenderedPrompt&>(prompt) = impl_->render_as_given(input);
-  return prompt;
+RenderedPrompt ChatTemplate::render_as_given(const ChatInput& input) const {
+  return impl_->render_as_given(input, input.messages);
 }
+
+ChatPrompt ChatTemplate::render(const ChatInput& input) const { return impl_->render(input); }
 
 }  // namespace luce::text

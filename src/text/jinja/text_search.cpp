@@ -8,6 +8,7 @@ namespace luce::text::jinja {
 size_t find_first(Heap& heap, std::string_view text, std::string_view needle, size_t from) {
   if (from > text.size()) return kNotFound;
   if (needle.empty()) return from;
+  if (needle.size() > text.size() - from) return kNotFound;
   const void* found = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
   const size_t at = found == nullptr ? kNotFound : static_cast<size_t>(static_cast<const char*>(found) - text.data());
   heap.work_on_bytes((found == nullptr ? text.size() : at) - from + needle.size());
