@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "base/error.hpp"
+#include "text/blanks.hpp"
 #include "text/byte_alphabet.hpp"
 #include "text/utf8.hpp"
 
@@ -46,13 +47,14 @@ MergeEncoder::MergeEncoder(const Vocabulary& vocabulary, const std::vector<std::
   read_merges(merges);
 }
 
-uint32_t MergeEncoder::symbol_of(const std::string& text) {
+uint32_t MergeEncoder::symbol_of(std::string_view text) {
   if (const auto id = vocabulary_.find_normal(text)) return static_cast<uint32_t>(*id);
   const auto next = static_cast<uint32_t>(vocabulary_.size()) + static_cast<uint32_t>(extra_symbols_.size());
-  return extra_symbols_.try_emplace(text, next).first->second;
+  return extra_symbols_.try_emplace(std::string(text), next).first->second;
 }
 
 void MergeEncoder::read_merges(const std::vector<std::string>& merges) {
+  std::string both;
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     const std::string& rule = merges[rank];
     const size_t gap = rule.find(' ', 1);
@@ -61,9 +63,11 @@ void MergeEncoder::read_merges(const std::vector<std::string>& merges) {
            "tokenizer.ggml.merges: expected two parts with a blank between in merge {}, found '{}'", rank,
            replace_invalid_utf8(rule));
     }
-    const std::string left = rule.substr(0, gap);
-    const std::string right = rule.substr(gap + 1);
-    merges_.insert(symbol_of(left), symbol_of(right), {static_cast<uint32_t>(rank), symbol_of(left + right)});
+    const std::string_view left = std::string_view(rule).substr(0, gap);
+    const std::string_view right = std::string_view(rule).substr(gap + 1);
+    both.assign(left).append(right);
+    spans_words_ = spans_words_ || (vocabulary_.kind() == VocabularyKind::character && spans_words(both));
+    merges_.insert(symbol_of(left), symbol_of(right), {static_cast<uint32_t>(rank), symbol_of(both)});
   }
 }
 
@@ -148,6 +152,17 @@ void MergeEncoder::encode(std::string_view piece, std::vector<int32_t>& out) con
     if (const auto id = vocabulary_.find_normal(written(piece))) return out.push_back(*id);
   }
   Chain chain;
+  const bool cuts = vocabulary_.kind() == VocabularyKind::character && !spans_words_;
+  while (!piece.empty()) {
+    const size_t size = cuts ? word_size(piece) : piece.size();
+    encode_part(piece.substr(0, size), chain, out);
+    piece.remove_prefix(size);
+  }
+}
+
+void MergeEncoder::encode_part(std::string_view piece, Chain& chain, std::vector<int32_t>& out) const {
+  chain.links.clear();
+  chain.queue.clear();
   begin_chain(piece, chain);
   merge(chain);
   for (int32_t at = 0; at != kEnd;) {

@@ -25,7 +25,7 @@ class MergeEncoder {
   static constexpr uint32_t kNoSymbol = 0xFFFFFFFE;
   struct Chain;
 
-  uint32_t symbol_of(const std::string& text);
+  uint32_t symbol_of(std::string_view text);
   void read_merges(const std::vector<std::string>& merges);
   /// The piece as the vocabulary writes it.
   std::string written(std::string_view piece) const;
@@ -33,9 +33,11 @@ class MergeEncoder {
   void merge(Chain& chain) const;
   void append_bytes(std::string_view bytes, std::vector<int32_t>& out) const;
   bool is_whole_word(std::string_view piece) const;
+  void encode_part(std::string_view part, Chain& chain, std::vector<int32_t>& out) const;
 
   const Vocabulary& vocabulary_;
   bool whole_words_;
+  bool spans_words_ = false;  // some merge does, so that pieces cannot be cut at marked blanks
   // Symbols below the vocabulary's size are tokens; those above are texts that only merges mention.
   std::unordered_map<std::string, uint32_t> extra_symbols_;
   std::array<uint32_t, 256> symbol_of_byte_{};

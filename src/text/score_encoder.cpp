@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/blanks.hpp"
 #include "text/utf8.hpp"
 
 namespace luce::text {
@@ -36,12 +37,16 @@ struct ScoreEncoder::Chain {
 
 ScoreEncoder::ScoreEncoder(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    if (vocabulary.type(id) == TokenType::normal) longest_bytes_ = std::max(longest_bytes_, vocabulary.text(id).size());
+    if (vocabulary.type(id) != TokenType::normal) continue;
+    longest_bytes_ = std::max(longest_bytes_, vocabulary.text(id).size());
+    spans_words_ = spans_words_ || spans_words(vocabulary.text(id));
   }
 }
 
-ScoreEncoder::Chain ScoreEncoder::begin_chain(std::string_view text) const {
-  Chain chain{text, {}, {}};
+void ScoreEncoder::begin_chain(std::string_view text, Chain& chain) const {
+  chain.text = text;
+  chain.parts.clear();
+  chain.queue.clear();
   for (size_t at = 0; at < text.size();) {
     const size_t size = std::min(utf8_size(text[at]), text.size() - at);
     const auto index = static_cast<int32_t>(chain.parts.size());
@@ -50,7 +55,6 @@ ScoreEncoder::Chain ScoreEncoder::begin_chain(std::string_view text) const {
   }
   chain.parts.back().next = kEnd;
   for (size_t i = 0; i + 1 < chain.parts.size(); ++i) offer(chain, static_cast<int32_t>(i));
-  return chain;
 }
 
 void ScoreEncoder::offer(Chain& chain, int32_t left) const {
@@ -79,8 +83,16 @@ void ScoreEncoder::append(std::string_view text, std::vector<int32_t>& out) cons
 }
 
 void ScoreEncoder::encode(std::string_view text, std::vector<int32_t>& out) const {
-  if (text.empty()) return;
-  Chain chain = begin_chain(text);
+  Chain chain;
+  while (!text.empty()) {
+    const size_t size = spans_words_ ? text.size() : word_size(text);
+    encode_part(text.substr(0, size), chain, out);
+    text.remove_prefix(size);
+  }
+}
+
+void ScoreEncoder::encode_part(std::string_view text, Chain& chain, std::vector<int32_t>& out) const {
+  begin_chain(text, chain);
   while (!chain.queue.empty()) {
     std::pop_heap(chain.queue.begin(), chain.queue.end());
     const Candidate best = chain.queue.back();

@@ -20,12 +20,14 @@ class ScoreEncoder {
  private:
   struct Chain;
 
-  Chain begin_chain(std::string_view text) const;
+  void begin_chain(std::string_view text, Chain& chain) const;
+  void encode_part(std::string_view text, Chain& chain, std::vector<int32_t>& out) const;
   void offer(Chain& chain, int32_t left) const;
   void append(std::string_view text, std::vector<int32_t>& out) const;
 
   const Vocabulary& vocabulary_;
   size_t longest_bytes_ = 0;  // of all ordinary tokens
+  bool spans_words_ = false;  // some token does, so that texts cannot be cut at blanks
 };
 
 }  // namespace luce::text

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/blanks.hpp"
 #include "text/vocabulary.hpp"
 
 namespace luce::text {
@@ -13,10 +14,9 @@ constexpr std::string_view kHtmlNames[] = {
     "pre",   "code",    "div",   "span",  "b",     "i",  "u",  "s",  "em", "strong", "sub", "sup"};
 
 bool is_blank_run(std::string_view text) {
-  constexpr std::string_view kBlank = "\xE2\x96\x81";
   for (size_t at = 0; at < text.size();) {
-    if (text.substr(at, kBlank.size()) == kBlank) {
-      at += kBlank.size();
+    if (text.substr(at, kBlankMark.size()) == kBlankMark) {
+      at += kBlankMark.size();
     } else if (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
       ++at;
     } else {
@@ -42,25 +42,14 @@ bool counts(const Vocabulary& vocabulary, int32_t id, SpecialMatcher::Scope scop
   return type == TokenType::user_defined && (is_blank_run(text) || is_html_tag(text));
 }
 
-// Vocabularies that write blanks as U+2581 do so in these tokens too, while matching sees the plain text.
-std::string as_typed(std::string_view text) {
-  constexpr std::string_view kBlank = "\xE2\x96\x81";
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const bool blank = text.substr(at, kBlank.size()) == kBlank;
-    out.push_back(blank ? ' ' : text[at]);
-    at += blank ? kBlank.size() : 1;
-  }
-  return out;
-}
-
 }  // namespace
 
 SpecialMatcher::SpecialMatcher(const Vocabulary& vocabulary, Scope scope) {
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     if (!counts(vocabulary, id, scope)) continue;
+    // Vocabularies that mark blanks do so in these tokens too, while matching sees the plain text.
     const bool escaped = vocabulary.kind() != VocabularyKind::byte_level && is_blank_run(vocabulary.text(id));
-    insert(escaped ? as_typed(vocabulary.text(id)) : vocabulary.text(id), id);
+    insert(escaped ? unmark_blanks(vocabulary.text(id)) : vocabulary.text(id), id);
   }
 }
 

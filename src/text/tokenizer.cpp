@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "text/blanks.hpp"
 #include "text/merge_encoder.hpp"
 #include "text/normalizer.hpp"
 #include "text/pre_tokenizer.hpp"
@@ -13,21 +14,6 @@
 
 namespace luce::text {
 namespace {
-
-constexpr std::string_view kBlank = "\xE2\x96\x81";  // U+2581
-
-std::string escape_blanks(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (c == ' ') {
-      out += kBlank;
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
 
 const PreTokenizerRow& pre_tokenizer_of(const Vocabulary& vocabulary) {
   std::string_view name = vocabulary.pre_tokenizer();
@@ -97,10 +83,10 @@ class Tokenizer::Impl {
     std::string text = is_valid_utf8(run) ? std::string(run) : replace_invalid_utf8(run);
     if (scores_) {
       if (after_special && vocabulary_.add_space_prefix()) text.insert(text.begin(), ' ');
-      return scores_->encode(escape_blanks(text), out);
+      return scores_->encode(mark_blanks(text), out);
     }
     if (words_->row().normalize_nfc) text = normalize_nfc(text);
-    if (vocabulary_.kind() == VocabularyKind::character) text = escape_blanks(text);
+    if (vocabulary_.kind() == VocabularyKind::character) text = mark_blanks(text);
     size_t begin = 0;
     for (const size_t end : words_->split(text)) {
       merges_->encode(std::string_view(text).substr(begin, end - begin), out);

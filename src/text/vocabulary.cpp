@@ -3,14 +3,13 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "text/blanks.hpp"
 #include "text/byte_alphabet.hpp"
 #include "text/end_tokens.hpp"
 #include "text/utf8.hpp"
 
 namespace luce::text {
 namespace {
-
-constexpr std::string_view kBlank = "\xE2\x96\x81";  // U+2581
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -26,17 +25,6 @@ std::optional<unsigned char> parse_byte_token(std::string_view text) {
   const int low = hex_digit(text[4]);
   if (high < 0 || low < 0) return std::nullopt;
   return static_cast<unsigned char>(high * 16 + low);
-}
-
-std::string replace_blanks(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const bool blank = text.substr(at, kBlank.size()) == kBlank;
-    out.push_back(blank ? ' ' : text[at]);
-    at += blank ? kBlank.size() : 1;
-  }
-  return out;
 }
 
 }  // namespace
@@ -154,7 +142,7 @@ std::string Vocabulary::bytes(int32_t id) const {
   const TokenType kind_of_token = type(id);
   if (kind_of_token == TokenType::byte) return std::string(1, static_cast<char>(byte_value(id)));
   if (kind_of_token == TokenType::control || kind_of_token == TokenType::unknown) return text(id);
-  if (kind() != VocabularyKind::byte_level) return replace_blanks(text(id));
+  if (kind() != VocabularyKind::byte_level) return unmark_blanks(text(id));
   return kind_of_token == TokenType::normal ? ByteAlphabet::instance().decode(text(id)) : text(id);
 }
 
