@@ -60,7 +60,7 @@ TEST(CpuIsa, TablesShareNoFunction) {
 TEST(CpuIsa, NamesTheKernelOfAFormat) {
   const cpu::CpuDevice device({.threads = 1, .isa = "portable"});
   EXPECT_EQ(device.kernel_name(Format::q4_k), "portable Q4_K");
-  EXPECT_EQ(device.kernel_name(Format::q5_0), "portable F32 after dequantising");
+  EXPECT_EQ(device.kernel_name(Format::iq3_s), "portable F32 after dequantising");
 }
 
 class OneCpu : public testing::Test {

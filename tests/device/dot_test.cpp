@@ -64,7 +64,7 @@ class Dots : public testing::TestWithParam<std::tuple<const KernelTable*, Format
       x_rows.push_back(x.data() + (first_row + r) * size.width);
       out_rows.push_back(out.data() + r * size.weight_rows);
     }
-    multiply_rows(machine_, 0, matrix, {0, size.weight_rows}, {x_rows.data(), out_rows.data(), rows});
+    multiply_rows({machine_, 0}, matrix, {0, size.weight_rows}, {x_rows.data(), out_rows.data(), rows});
     out.expect_intact();
     return out.values();
   }

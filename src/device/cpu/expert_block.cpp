@@ -91,26 +91,28 @@ void ExpertRunner::run_pieces(const Machine& machine, const Matrix& shape, Piece
   int64_t pairs = 0;
   for (const Job& job : jobs_) pairs += job.end - job.begin;
   const Pieces pieces(machine, shape, static_cast<int64_t>(jobs_.size()), pairs);
-  machine.pool.parallel_for(
-      static_cast<int64_t>(jobs_.size()) * pieces.count, 1, [&](int64_t begin, int64_t end, int worker) {
-        for (int64_t item = begin; item < end; ++item)
-          body(jobs_[static_cast<size_t>(item / pieces.count)], pieces.range(item % pieces.count, shape.rows), worker);
-      });
+  const int64_t count = static_cast<int64_t>(jobs_.size()) * pieces.count;
+  machine.pool.parallel_for(count, 1, [&](int64_t begin, int64_t end, int index) {
+    for (int64_t item = begin; item < end; ++item) {
+      const Job& job = jobs_[static_cast<size_t>(item / pieces.count)];
+      body(job, pieces.range(item % pieces.count, shape.rows), {machine, index});
+    }
+  });
 }
 
 void ExpertRunner::gate_and_up(const Machine& machine, const ExpertShape& shape) const {
-  const auto compute = [&](const Job& job, RowRange range, int worker) {
+  const auto compute = [&](const Job& job, RowRange range, const Worker& worker) {
     const Matrix gate(shape.gate, job.placed.gate, shape.inner, shape.width);
     const Matrix up(shape.up, job.placed.up, shape.inner, shape.width);
     const int64_t width = range.end - range.begin;
-    float* const up_values = machine.workspace.floats(worker, Use::rows, kPairsAtOnce * width);
+    float* const up_values = worker.floats(Use::rows, kPairsAtOnce * width);
     std::array<float*, kPairsAtOnce> up_rows;
     for (int64_t i = 0; i < kPairsAtOnce; ++i) up_rows[static_cast<size_t>(i)] = up_values + i * width;
     for (int64_t first = job.begin; first < job.end; first += kPairsAtOnce) {
       const int64_t count = std::min(kPairsAtOnce, job.end - first);
       float* const* const hidden = hidden_.data() + first;
-      multiply_rows(machine, worker, gate, range, {x_.data() + first, hidden, count});
-      multiply_rows(machine, worker, up, range, {x_.data() + first, up_rows.data(), count, range.begin});
+      multiply_rows(worker, gate, range, {x_.data() + first, hidden, count});
+      multiply_rows(worker, up, range, {x_.data() + first, up_rows.data(), count, range.begin});
       for (int64_t i = 0; i < count; ++i)
         machine.kernels.vector.swiglu(hidden[i] + range.begin, up_rows[static_cast<size_t>(i)], hidden[i] + range.begin,
                                       width);
@@ -120,10 +122,9 @@ void ExpertRunner::gate_and_up(const Machine& machine, const ExpertShape& shape)
 }
 
 void ExpertRunner::down(const Machine& machine, const ExpertShape& shape) const {
-  const auto compute = [&](const Job& job, RowRange range, int worker) {
+  const auto compute = [&](const Job& job, RowRange range, const Worker& worker) {
     const Matrix matrix(shape.down, job.placed.down, shape.width, shape.inner);
-    multiply_rows(machine, worker, matrix, range,
-                  {hidden_.data() + job.begin, parts_.data() + job.begin, job.end - job.begin});
+    multiply_rows(worker, matrix, range, {hidden_.data() + job.begin, parts_.data() + job.begin, job.end - job.begin});
   };
   run_pieces(machine, Matrix(shape.down, 0, shape.width, shape.inner), compute);
 }

@@ -28,7 +28,7 @@ class ExpertRunner {
     int64_t begin = 0, end = 0;
   };
 
-  using PieceBody = base::FunctionRef<void(const Job&, RowRange, int worker)>;
+  using PieceBody = base::FunctionRef<void(const Job&, RowRange, const Worker&)>;
 
   void sort_pairs(const ExpertBlock& op, int experts);
   int64_t collect_jobs(std::span<const PlacedExpert> wave);

@@ -73,9 +73,19 @@ const MatrixKernel* find_matrix_kernel(const KernelTable& table, Format format) 
     case Format::f32: return &table.matrix.f32;
     case Format::f16: return &table.matrix.f16;
     case Format::bf16: return &table.matrix.bf16;
+    case Format::q4_0: return &table.matrix.q4_0;
+    case Format::q4_1: return &table.matrix.q4_1;
+    case Format::q5_0: return &table.matrix.q5_0;
+    case Format::q5_1: return &table.matrix.q5_1;
     case Format::q8_0: return &table.matrix.q8_0;
+    case Format::q2_k: return &table.matrix.q2_k;
+    case Format::q3_k: return &table.matrix.q3_k;
     case Format::q4_k: return &table.matrix.q4_k;
+    case Format::q5_k: return &table.matrix.q5_k;
     case Format::q6_k: return &table.matrix.q6_k;
+    case Format::iq4_nl: return &table.matrix.iq4_nl;
+    case Format::iq4_xs: return &table.matrix.iq4_xs;
+    case Format::mxfp4: return &table.matrix.mxfp4;
     default: return nullptr;
   }
 }

@@ -38,6 +38,14 @@ struct Machine {
   Workspace& workspace;
 };
 
+/// One of the machine's threads, at a piece of work.
+struct Worker {
+  const Machine& machine;
+  int index = 0;
+
+  float* floats(Use use, int64_t count) const { return machine.workspace.floats(index, use, count); }
+};
+
 /// Items per piece, so that a piece does about 32 Ki units of work (multiply-adds or values).
 constexpr int64_t grain_for(int64_t work_per_item) {
   constexpr int64_t kPieceWork = 32768;

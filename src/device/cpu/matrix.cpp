@@ -39,7 +39,7 @@ int64_t rows_per_piece(const Machine& machine, const Matrix& matrix, int64_t x_r
   return std::max(kRowStep, rows / kRowStep * kRowStep);
 }
 
-void multiply_rows(const Machine& machine, int worker, const Matrix& matrix, RowRange range, const RowPointers& rows) {
+void multiply_rows(const Worker& worker, const Matrix& matrix, RowRange range, const RowPointers& rows) {
   DotTask task{.weights = matrix.data + range.begin * matrix.row_bytes,
                .row_bytes = matrix.row_bytes,
                .weight_rows = range.end - range.begin,
@@ -48,15 +48,16 @@ void multiply_rows(const Machine& machine, int worker, const Matrix& matrix, Row
                .out = rows.out,
                .x_rows = rows.count,
                .out_begin = range.begin - rows.out_origin};
-  task.lines = machine.workspace.floats(worker, Use::lines, task.weight_rows * line_stride(matrix.width));
-  if (const MatrixKernel* kernel = find_matrix_kernel(machine.kernels, matrix.format); kernel != nullptr) {
+  task.lines = worker.floats(Use::lines, task.weight_rows * line_stride(matrix.width));
+  const KernelTable& kernels = worker.machine.kernels;
+  if (const MatrixKernel* kernel = find_matrix_kernel(kernels, matrix.format); kernel != nullptr) {
     kernel->dot(task);
     return;
   }
   dequantise_rows(matrix, range, task.lines);
   task.weights = reinterpret_cast<const std::byte*>(task.lines);
   task.row_bytes = line_stride(matrix.width) * 4;
-  machine.kernels.matrix.f32.dot(task);
+  kernels.matrix.f32.dot(task);
 }
 
 void read_row(const Machine& machine, const Matrix& matrix, int64_t row, float* out) {

@@ -33,8 +33,8 @@ struct RowRange {
 /// Matrix rows per piece of work, for `x_rows` activation rows, so that all threads find some.
 int64_t rows_per_piece(const Machine& machine, const Matrix& matrix, int64_t x_rows);
 
-/// out[i][w - origin] = matrix[w] . x[i] for w in the range, with scratch of `worker`.
-void multiply_rows(const Machine& machine, int worker, const Matrix& matrix, RowRange range, const RowPointers& rows);
+/// out[i][w - origin] = matrix[w] . x[i] for w in the range.
+void multiply_rows(const Worker& worker, const Matrix& matrix, RowRange range, const RowPointers& rows);
 
 /// One row of the matrix as f32.
 void read_row(const Machine& machine, const Matrix& matrix, int64_t row, float* out);

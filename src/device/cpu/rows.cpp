@@ -79,8 +79,8 @@ void matmul(const Machine& machine, const MatMul& op, RowLists& lists) {
   }
   const RowPointers pointers{lists.x.data(), lists.out.data(), rows};
   machine.pool.parallel_for(matrix.rows, rows_per_piece(machine, matrix, rows),
-                            [&](int64_t begin, int64_t end, int worker) {
-                              multiply_rows(machine, worker, matrix, {begin, end}, pointers);
+                            [&](int64_t begin, int64_t end, int index) {
+                              multiply_rows({machine, index}, matrix, {begin, end}, pointers);
                               if (op.bias.empty()) return;
                               for (int64_t r = 0; r < rows; ++r)
                                 machine.kernels.vector.add(out[r] + begin, floats(op.bias) + begin, end - begin);

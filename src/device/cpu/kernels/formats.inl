@@ -56,94 +56,69 @@ struct Q8 {
   }
 };
 
-struct Q4k {
-  static constexpr int64_t kUnit = 256, kUnitBytes = 144;
-
-  // Scales of the eight groups of 32, then their offsets; products of f16 and six bits are exact.
-  LUCE_INLINE static void group_factors(const uint8_t* block, float* factors) {
-    const uint8_t* p = block + 4;
-    uint32_t packed[3], unpacked[4];
-    __builtin_memcpy(packed, p, sizeof packed);
-    unpacked[0] = packed[0] & 0x3f3f3f3fU;
-    unpacked[1] = (packed[2] & 0x0f0f0f0fU) | (packed[0] >> 6 & 0x03030303U) << 4;
-    unpacked[2] = packed[1] & 0x3f3f3f3fU;
-    unpacked[3] = (packed[2] >> 4 & 0x0f0f0f0fU) | (packed[1] >> 6 & 0x03030303U) << 4;
-    uint8_t bytes[16];
-    __builtin_memcpy(bytes, unpacked, sizeof bytes);
-#pragma GCC unroll 4
-    for (int i = 0; i < 16; i += kLanes)
-      store(factors + i, to_float(load_u8(bytes + i)) * lanes_around_8(i, load_half(block), -load_half(block + 2)));
-    in_memory(factors);
+// Four-bit codes of 32 weights in 16 bytes: the low halves are the first 16 weights, the high halves the others.
+// `codes` turns the low four bits of each lane into weights.
+template <typename Codes, typename Sink>
+LUCE_INLINE void nibbles_of_32(const uint8_t* p, const Codes& codes, int at, Sink&& sink) {
+  if constexpr (kLanes == 16) {
+    sink(at, codes.at(load_u8(p)), codes.at(load_u8(p) >> 4));
+  } else {
+#pragma GCC unroll 2
+    for (int i = 0; i < 16; i += 2 * kLanes) sink(at + i, codes.at(load_u8(p + i)), codes.at(load_u8(p + i + kLanes)));
+#pragma GCC unroll 2
+    for (int i = 0; i < 16; i += 2 * kLanes)
+      sink(at + 16 + i, codes.at(load_u8(p + i) >> 4), codes.at(load_u8(p + i + kLanes) >> 4));
   }
+}
+
+struct Q40 {
+  static constexpr int64_t kUnit = 32, kUnitBytes = 18;
 
   template <typename Sink>
   LUCE_INLINE static void unit(const uint8_t* p, Sink&& sink) {
-    float factors[16];
-    group_factors(p, factors);
-#pragma GCC unroll 4
-    for (int pair = 0; pair < 4; ++pair) {
-      const uint8_t* q = p + 16 + 32 * pair;
-      const Ramp low(broadcast(factors[2 * pair]), broadcast(factors[8 + 2 * pair]));
-      const Ramp high(broadcast(factors[2 * pair + 1]), broadcast(factors[9 + 2 * pair]));
-#pragma GCC unroll 4
-      for (int i = 0; i < 32; i += 2 * kLanes)
-        sink(64 * pair + i, low.at(load_u8(q + i)), low.at(load_u8(q + i + kLanes)));
-#pragma GCC unroll 4
-      for (int i = 0; i < 32; i += 2 * kLanes)
-        sink(64 * pair + 32 + i, high.at(load_u8(q + i) >> 4), high.at(load_u8(q + i + kLanes) >> 4));
-    }
+    const float scale = load_half(p);
+    nibbles_of_32(p + 2, Ramp(broadcast(scale), broadcast(-8 * scale)), 0, sink);
   }
 };
 
-struct Q6k {
-  static constexpr int64_t kUnit = 256, kUnitBytes = 210;
-  typedef uint8_t Bytes __attribute__((vector_size(kByteLanes)));
-  typedef uint16_t Words __attribute__((vector_size(kByteLanes)));
-
-  LUCE_INLINE static Bytes bytes_at(const uint8_t* p) {
-    Bytes b;
-    __builtin_memcpy(&b, p, sizeof b);
-    return b;
-  }
-  // Bits that cross into a byte's neighbour are masked off by the caller.
-  template <int kBits>
-  LUCE_INLINE static Bytes right(Bytes b) {
-    return (Bytes)((Words)b >> kBits);
-  }
-
-  // Quarter `kQuarter` of 128 weights: four low bits from `low`, two high bits from `high`.
-  template <int kQuarter>
-  LUCE_INLINE static void quarter(const uint8_t* low, const uint8_t* high, int8_t* q) {
-    for (int i = 0; i < 32; i += kByteLanes) {
-      const Bytes nibbles = right<kQuarter / 2 * 4>(bytes_at(low + kQuarter % 2 * 32 + i)) & 15;
-      const Bytes crumbs = right<2 * kQuarter>(bytes_at(high + i)) & 3;
-      const Bytes joined = (nibbles | (Bytes)((Words)crumbs << 4)) - 32;
-      __builtin_memcpy(q + i, &joined, sizeof joined);
-    }
-  }
+struct Q41 {
+  static constexpr int64_t kUnit = 32, kUnitBytes = 20;
 
   template <typename Sink>
   LUCE_INLINE static void unit(const uint8_t* p, Sink&& sink) {
-    const V scale = broadcast(load_half(p + 208));
-    float factors[16];
-    const int8_t* scales = reinterpret_cast<const int8_t*>(p + 192);
+    nibbles_of_32(p + 4, Ramp(broadcast(load_half(p)), broadcast(load_half(p + 2))), 0, sink);
+  }
+};
+
+// Codes of five bits: four in nibbles, the fifth of weight i in bit i of a word.
+template <typename Sink>
+LUCE_INLINE void fives_of_32(const uint8_t* p, V scale, V offset, Sink&& sink) {
+  uint32_t fifths;
+  __builtin_memcpy(&fifths, p, sizeof fifths);
+  const auto lanes = [&](int i) __attribute__((always_inline)) {
+    const VI codes = load_u8(p + 4 + i % 16);
+    return (i < 16 ? codes & 15 : codes >> 4) | (first_bits(fifths >> i) & 16);
+  };
 #pragma GCC unroll 4
-    for (int i = 0; i < 16; i += kLanes) store(factors + i, to_float(load_i8(scales + i)) * scale);
-    in_memory(factors);
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      int8_t q[128];
-      const uint8_t *low = p + 64 * half, *high = p + 128 + 32 * half;
-      quarter<0>(low, high, q);
-      quarter<1>(low, high, q + 32);
-      quarter<2>(low, high, q + 64);
-      quarter<3>(low, high, q + 96);
-#pragma GCC unroll 16
-      for (int i = 0; i < 128; i += 2 * kLanes) {
-        const int at = i + 128 * half;
-        const V first = broadcast(factors[at / 16]), second = broadcast(factors[(at + kLanes) / 16]);
-        sink(at, to_float(load_i8(q + i)) * first, to_float(load_i8(q + i + kLanes)) * second);
-      }
-    }
+  for (int i = 0; i < 32; i += 2 * kLanes)
+    sink(i, fused(to_float(lanes(i)), scale, offset), fused(to_float(lanes(i + kLanes)), scale, offset));
+}
+
+struct Q50 {
+  static constexpr int64_t kUnit = 32, kUnitBytes = 22;
+
+  template <typename Sink>
+  LUCE_INLINE static void unit(const uint8_t* p, Sink&& sink) {
+    const float scale = load_half(p);
+    fives_of_32(p + 2, broadcast(scale), broadcast(-16 * scale), sink);
+  }
+};
+
+struct Q51 {
+  static constexpr int64_t kUnit = 32, kUnitBytes = 24;
+
+  template <typename Sink>
+  LUCE_INLINE static void unit(const uint8_t* p, Sink&& sink) {
+    fives_of_32(p + 4, broadcast(load_half(p)), broadcast(load_half(p + 2)), sink);
   }
 };

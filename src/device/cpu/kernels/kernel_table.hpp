@@ -35,7 +35,10 @@ struct MatrixKernel {
 
 /// Formats with kernels of their own; all others are dequantised by rows and then take f32.
 struct MatrixKernels {
-  MatrixKernel f32, f16, bf16, q8_0, q4_k, q6_k;
+  MatrixKernel f32, f16, bf16;
+  MatrixKernel q4_0, q4_1, q5_0, q5_1, q8_0;
+  MatrixKernel q2_k, q3_k, q4_k, q5_k, q6_k;
+  MatrixKernel iq4_nl, iq4_xs, mxfp4;
 };
 
 /// out = x * factor * weight over n values; a null weight counts as ones.

@@ -13,6 +13,10 @@ LUCE_INLINE float load_half(const uint8_t* p) {
 
 #include "device/cpu/kernels/formats.inl"
 
+#include "device/cpu/kernels/formats_k.inl"
+
+#include "device/cpu/kernels/formats_codebook.inl"
+
 #include "device/cpu/kernels/vectors.inl"
 
 #include "device/cpu/kernels/dots.inl"
@@ -26,6 +30,25 @@ constexpr MatrixKernel matrix_kernel() {
   return {dot<Format>, dequantise<Format>};
 }
 
+constexpr MatrixKernels matrix_kernels() {
+  return {.f32 = matrix_kernel<Plain<F32>>(),
+          .f16 = matrix_kernel<Plain<F16>>(),
+          .bf16 = matrix_kernel<Plain<Bf16>>(),
+          .q4_0 = matrix_kernel<Q40>(),
+          .q4_1 = matrix_kernel<Q41>(),
+          .q5_0 = matrix_kernel<Q50>(),
+          .q5_1 = matrix_kernel<Q51>(),
+          .q8_0 = matrix_kernel<Q8>(),
+          .q2_k = matrix_kernel<Q2k>(),
+          .q3_k = matrix_kernel<Q3k>(),
+          .q4_k = matrix_kernel<Q4k>(),
+          .q5_k = matrix_kernel<Q5k>(),
+          .q6_k = matrix_kernel<Q6k>(),
+          .iq4_nl = matrix_kernel<Iq4Nl>(),
+          .iq4_xs = matrix_kernel<Iq4Xs>(),
+          .mxfp4 = matrix_kernel<Mxfp4>()};
+}
+
 template <typename Line>
 constexpr CacheKernels cache_kernels() {
   return {score<Line>, blend<Line>};
@@ -34,12 +57,7 @@ constexpr CacheKernels cache_kernels() {
 constexpr KernelTable make_table(Isa isa, const char* name) {
   return {.isa = isa,
           .name = name,
-          .matrix = {.f32 = matrix_kernel<Plain<F32>>(),
-                     .f16 = matrix_kernel<Plain<F16>>(),
-                     .bf16 = matrix_kernel<Plain<Bf16>>(),
-                     .q8_0 = matrix_kernel<Q8>(),
-                     .q4_k = matrix_kernel<Q4k>(),
-                     .q6_k = matrix_kernel<Q6k>()},
+          .matrix = matrix_kernels(),
           .vector = {.sum_of_squares = sum_of_squares,
                      .scale = scale_row,
                      .add = add_row,

@@ -59,3 +59,21 @@ struct Ramp {
   LUCE_INLINE Ramp(V scale_by, V add) : scale(scale_by), offset(add) {}
   LUCE_INLINE V at(VI nibble) const { return fused(to_float(nibble & 15), scale, offset); }
 };
+
+// Bit i of a word as lane i: all ones if it is set.
+LUCE_INLINE VI first_bits(uint32_t word) {
+  const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return (VI)_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(word)), bits), bits);
+}
+
+// One of sixteen levels, times a scale, for the low four bits of each lane.
+struct Codebook {
+  V low, high;
+  LUCE_INLINE Codebook(const int8_t* levels, V scale)
+      : low(to_float(load_i8(levels)) * scale), high(to_float(load_i8(levels + 8)) * scale) {}
+  LUCE_INLINE V at(VI code) const {
+    const V first = _mm256_permutevar8x32_ps(low, (__m256i)code),
+            second = _mm256_permutevar8x32_ps(high, (__m256i)code);
+    return _mm256_blendv_ps(first, second, as_float(code << 28));
+  }
+};

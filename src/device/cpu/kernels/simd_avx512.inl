@@ -50,3 +50,13 @@ struct Ramp {
       : table(fused(_mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), scale, offset)) {}
   LUCE_INLINE V at(VI nibble) const { return _mm512_permutexvar_ps((__m512i)nibble, table); }
 };
+
+// Bit i of a word as lane i: all ones if it is set.
+LUCE_INLINE VI first_bits(uint32_t word) { return (VI)_mm512_movm_epi32(static_cast<__mmask16>(word)); }
+
+// One of sixteen levels, times a scale, for the low four bits of each lane.
+struct Codebook {
+  V table;
+  LUCE_INLINE Codebook(const int8_t* levels, V scale) : table(to_float(load_i8(levels)) * scale) {}
+  LUCE_INLINE V at(VI code) const { return _mm512_permutexvar_ps((__m512i)code, table); }
+};

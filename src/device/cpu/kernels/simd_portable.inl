@@ -103,3 +103,20 @@ struct Ramp {
   LUCE_INLINE Ramp(V scale_by, V add) : scale(scale_by), offset(add) {}
   LUCE_INLINE V at(VI nibble) const { return fused(to_float(nibble & 15), scale, offset); }
 };
+
+// Bit i of a word as lane i: all ones if it is set.
+LUCE_INLINE VI first_bits(uint32_t word) {
+  const int32_t bits = static_cast<int32_t>(word & 15);
+  return (VI{bits, bits, bits, bits} & VI{1, 2, 4, 8}) != 0;
+}
+
+// One of sixteen levels, times a scale, for the low four bits of each lane.
+struct Codebook {
+  const int8_t* levels;
+  V scale;
+  LUCE_INLINE Codebook(const int8_t* of, V scale_by) : levels(of), scale(scale_by) {}
+  LUCE_INLINE V at(VI code) const {
+    const VI level = {levels[code[0] & 15], levels[code[1] & 15], levels[code[2] & 15], levels[code[3] & 15]};
+    return to_float(level) * scale;
+  }
+};
