@@ -41,6 +41,11 @@ void CachedExpertService::end_step() {
   step_tokens_ = 0;
 }
 
+void CachedExpertService::seed(int layer, std::span<const double> counts) {
+  const auto lock = tier_.lock();
+  tier_.cache(lock).seed(layer, counts);
+}
+
 Residency CachedExpertService::residency() const {
   const std::vector<int> experts = experts_by_layer(*source_);
   const auto lock = tier_.lock();
@@ -54,7 +59,7 @@ bool CachedExpertService::is_resident(int layer, int32_t expert) const {
 }
 
 CacheMemory CachedExpertService::memory() const {
-  return {tier_.slot_bytes(), tier_.stream_bytes(), tier_.read_buffer_bytes(), usage_.bytes()};
+  return {tier_.slot_bytes(), tier_.stream_bytes(), tier_.read_buffer_bytes(), tier_.policy_bytes(), usage_.bytes()};
 }
 
 }  // namespace luce::experts

@@ -20,6 +20,7 @@ struct CacheMemory {
   size_t slot_bytes = 0;         // Purpose::expert_slots of the device
   size_t stream_bytes = 0;       // Purpose::staging of the device
   size_t read_buffer_bytes = 0;  // host
+  size_t policy_bytes = 0;       // host
   size_t usage_bytes = 0;        // host
 };
 
@@ -43,6 +44,8 @@ class CachedExpertService final : public device::ExpertService {
   device::Dispatch& start(const device::Routing& routing) override;
   void end_step() override;
 
+  /// Starts the policy of a layer with these counts of earlier use [experts], which then fade like traffic.
+  void seed(int layer, std::span<const double> counts);
   WarmResult warm(const WarmRequest& request) { return warm_up(tier_, request); }
 
   /// Since the start. The difference of two snapshots around a step is what the step did.

@@ -49,7 +49,7 @@ class Decay final : public CountingPolicy {
  public:
   Decay(int experts, double half_life, bool gated) : CountingPolicy(experts, half_life), gated_(gated) {}
   double keep_value(int32_t expert) const override { return count(expert); }
-  bool gated() const override { return gated_; }
+  std::optional<double> gate() const override { return gated_ ? std::optional(1.0) : std::nullopt; }
 
  private:
   bool gated_;

@@ -1,12 +1,17 @@
 #include "experts/expert_cache.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.hpp"
 
 namespace luce::experts {
 
 using Field = CounterTable::Field;
+
+namespace {
+constexpr double kSeedUses = 64;  // of all experts of a layer together: 16 tokens at top-4
+}
 
 Lease& Lease::operator=(Lease&& other) noexcept {
   if (this != &other) {
@@ -32,6 +37,7 @@ ExpertCache::ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable&
     layer.slots = slots;
     layer.slot_of.assign(static_cast<size_t>(experts), kNoSlot);
     layer.last_step.assign(static_cast<size_t>(experts), 0);
+    layer.last_decode_step.assign(static_cast<size_t>(experts), 0);
     layer.policy = policy(static_cast<int>(i), experts);
     slots_.resize(slots_.size() + static_cast<size_t>(slots));
     for (int slot = layer.first_slot + slots - 1; slot >= layer.first_slot; --slot) {
@@ -44,12 +50,21 @@ ExpertCache::ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable&
   candidates_.reserve(static_cast<size_t>(most_slots));
 }
 
+void ExpertCache::seed(int layer, std::span<const double> counts) {
+  const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+  if (total <= 0.0) return;
+  std::vector<double> uses(counts.begin(), counts.end());
+  for (double& use : uses) use *= kSeedUses / total;
+  layers_[static_cast<size_t>(layer)].policy->seed(uses);
+}
+
 void ExpertCache::begin_step(const LayerUse& use) {
   Layer& layer = layers_[static_cast<size_t>(use.layer)];
   ++layer.step;
   layer.policy->record(use);
   for (const UsedExpert& used : use.experts) {
     layer.last_step[static_cast<size_t>(used.expert)] = layer.step;
+    if (used.decode_rows > 0) layer.last_decode_step[static_cast<size_t>(used.expert)] = layer.step;
     count_access(use, used);
   }
 }
@@ -78,17 +93,27 @@ void ExpertCache::unlease(int slot) {
 std::optional<int> ExpertCache::admit(int layer_index, int32_t expert) {
   if (const auto slot = admit_free(layer_index, expert)) return slot;
   Layer& layer = layers_[static_cast<size_t>(layer_index)];
+  const bool prompt =
+      layer.policy->separates_prompts() && layer.last_decode_step[static_cast<size_t>(expert)] < layer.step;
+  find_candidates(layer, prompt ? layer.last_decode_step : layer.last_step);
+  const auto gate = layer.policy->gate();
+  const auto victim =
+      choose_victim(*layer.policy, candidates_, expert, prompt ? std::max(gate, std::optional(1.0)) : gate);
+  if (!victim) return std::nullopt;
+  evict(find(layer_index, *victim));
+  return occupy(layer_index, expert);
+}
+
+/// Residents without a lease that were not used in the current step, by this record of last uses.
+void ExpertCache::find_candidates(const Layer& layer, const std::vector<int64_t>& last_uses) {
   candidates_.clear();
   for (int slot = layer.first_slot; slot < layer.first_slot + layer.slots; ++slot) {
     const Slot& held = slots_[static_cast<size_t>(slot)];
     if (held.state != SlotState::resident || held.leases > 0) continue;
-    const int64_t last_step = layer.last_step[static_cast<size_t>(held.expert)];
-    if (last_step < layer.step || layer.step == 0) candidates_.push_back({held.expert, last_step});
+    const auto expert = static_cast<size_t>(held.expert);
+    if (last_uses[expert] < layer.step || layer.step == 0)
+      candidates_.push_back({held.expert, layer.last_step[expert]});
   }
-  const auto victim = choose_victim(*layer.policy, candidates_, expert);
-  if (!victim) return std::nullopt;
-  evict(find(layer_index, *victim));
-  return occupy(layer_index, expert);
 }
 
 std::optional<int> ExpertCache::admit_free(int layer, int32_t expert) {

@@ -49,6 +49,10 @@ class ExpertCache {
   /// `counters` has the same layers and outlives this.
   ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable& counters);
 
+  /// Tells the layer's policy of earlier use: counts [experts], of which only the shares matter. They weigh as much as
+  /// a few tokens of traffic and fade like it.
+  void seed(int layer, std::span<const double> counts);
+
   /// The next step of this layer: records the use, counts hits and misses, and protects the step's experts from being
   /// victims until the layer's next step.
   void begin_step(const LayerUse& use);
@@ -61,7 +65,8 @@ class ExpertCache {
   Lease lease(int slot);
 
   /// Gives an absent expert a slot in state loading: a free one, else that of a victim. Nothing if every slot is in use
-  /// by this step, leased or loading, or if the policy refuses.
+  /// by this step, leased or loading, or if the policy refuses. An expert that only prompt rows use may, if the policy
+  /// separates prompts, take the slot of another such that has had its turn (is not leased) and is worth less.
   std::optional<int> admit(int layer, int32_t expert);
   /// The same without evicting.
   std::optional<int> admit_free(int layer, int32_t expert);
@@ -87,11 +92,13 @@ class ExpertCache {
     int64_t step = 0;
     std::vector<int> slot_of;        // [experts]
     std::vector<int64_t> last_step;  // [experts], in which it was used; 0 is never
-    std::vector<int> free;           // lowest number last
+    std::vector<int64_t> last_decode_step;
+    std::vector<int> free;  // lowest number last
     std::unique_ptr<LayerPolicy> policy;
   };
 
   void count_access(const LayerUse& use, const UsedExpert& used);
+  void find_candidates(const Layer& layer, const std::vector<int64_t>& last_uses);
   int occupy(int layer, int32_t expert);
   void evict(int slot);
   void set_free(int slot);

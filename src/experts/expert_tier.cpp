@@ -31,6 +31,7 @@ ExpertTier::ExpertTier(const ExpertSource& source, device::Device& device, const
       stream_(device, settings.stream_slots, largest_slot(source)),
       failures_(static_cast<size_t>(pool_.total() + settings.stream_slots)),
       fetcher_(source, settings.fetch_threads, [this](const FetchResult& result) { fetched(result); }) {
+  policy_bytes_ = experts::policy_bytes(source, settings.policy);
   LUCE_CHECK(settings.stream_slots > 0 && settings.fetch_threads > 0, "a cache without stream slots or fetch threads");
 }
 
@@ -70,6 +71,12 @@ void ExpertTier::fetched(const FetchResult& result) {
     }
   }
   changed_.notify_all();
+}
+
+size_t policy_bytes(const ExpertSource& source, const PolicySpec& policy) {
+  size_t bytes = 0;
+  for (int layer = 0; layer < source.layers(); ++layer) bytes += policy.bytes(source.shape(layer).experts);
+  return bytes;
 }
 
 size_t staging_bytes(const ExpertSource& source, int fetch_threads, int stream_slots) {

@@ -14,7 +14,7 @@ namespace luce::experts {
 
 struct TierSettings {
   std::vector<int> slots;  // [layers of the model], at least 1 where there are experts
-  PolicySpec policy = PolicySpec::parse("lru");
+  PolicySpec policy = PolicySpec::parse("hot-score");
   int fetch_threads = 2;
   int stream_slots = 4;  // at least 1
 };
@@ -58,6 +58,7 @@ class ExpertTier {
   size_t slot_bytes() const { return pool_.bytes(); }
   size_t stream_bytes() const { return stream_.bytes(); }
   size_t read_buffer_bytes() const { return fetcher_.staging_bytes(); }
+  size_t policy_bytes() const { return policy_bytes_; }
 
  private:
   void fetched(const FetchResult& result);
@@ -71,10 +72,13 @@ class ExpertTier {
   StreamSlots stream_;
   std::vector<std::optional<FetchFailure>> failures_;  // [slots and stream slots]
   WarmTally warmed_;
+  size_t policy_bytes_ = 0;
   Fetcher fetcher_;  // last, so that its threads end before what they use
 };
 
 /// Bytes of read buffers and stream slots that these settings take, for the memory plan.
 size_t staging_bytes(const ExpertSource& source, int fetch_threads, int stream_slots);
+/// Bytes of what the policy remembers of all layers, for the memory plan.
+size_t policy_bytes(const ExpertSource& source, const PolicySpec& policy);
 
 }  // namespace luce::experts

@@ -20,7 +20,7 @@ class FuturePolicy final : public LayerPolicy {
     const size_t next = next_[static_cast<size_t>(expert)];
     return next < uses.size() ? -static_cast<double>(uses[next]) : -kNever;
   }
-  bool gated() const override { return bypass_; }
+  std::optional<double> gate() const override { return bypass_ ? std::optional(1.0) : std::nullopt; }
 
  private:
   static constexpr double kNever = 1e18;

@@ -6,11 +6,19 @@
 
 #include "base/error.hpp"
 #include "experts/count_policies.hpp"
+#include "experts/hot_score.hpp"
 
 namespace luce::experts {
 namespace {
 
 constexpr double kMaxHalfLife = 1e9;  // tokens
+constexpr double kHotScoreGate = 2.5;
+
+std::unique_ptr<LayerPolicy> make_hot_score(int experts, std::optional<double> gate) {
+  HotScoreSettings settings;
+  settings.gate = gate;
+  return std::make_unique<HotScore>(experts, settings);
+}
 
 struct Kind {
   std::string_view name;
@@ -20,6 +28,8 @@ struct Kind {
 
 constexpr Kind kKinds[] = {
     {"lru", false, [](int, double) { return make_lru(); }},
+    {"hot-score", false, [](int experts, double) { return make_hot_score(experts, std::nullopt); }},
+    {"hot-score-gated", false, [](int experts, double) { return make_hot_score(experts, kHotScoreGate); }},
     {"lfu", false, [](int experts, double) { return make_lfu(experts); }},
     {"decay", true, [](int experts, double half_life) { return make_decay(experts, half_life, false); }},
     {"decay-gated", true, [](int experts, double half_life) { return make_decay(experts, half_life, true); }},
@@ -34,15 +44,15 @@ const Kind* find_kind(std::string_view name) {
 
 }  // namespace
 
-std::optional<int32_t> choose_victim(const LayerPolicy& policy, std::span<const Candidate> candidates,
-                                     int32_t incoming) {
+std::optional<int32_t> choose_victim(const LayerPolicy& policy, std::span<const Candidate> candidates, int32_t incoming,
+                                     std::optional<double> gate) {
   if (candidates.empty()) return std::nullopt;
   const auto rank = [&policy](const Candidate& c) {
     return std::tuple(policy.keep_value(c.expert), policy.recency_breaks_ties() ? c.last_step : 0, c.expert);
   };
   auto weakest = rank(candidates[0]);
   for (const Candidate& candidate : candidates.subspan(1)) weakest = std::min(weakest, rank(candidate));
-  if (policy.gated() && policy.keep_value(incoming) <= std::get<0>(weakest)) return std::nullopt;
+  if (gate && policy.keep_value(incoming) <= *gate * std::get<0>(weakest)) return std::nullopt;
   return std::get<2>(weakest);
 }
 
@@ -59,6 +69,7 @@ PolicySpec PolicySpec::parse(std::string_view text) {
     fail(ErrorKind::usage, "eviction policy \"{}\" is unknown; known are {}", text, known_policies());
   PolicySpec spec{std::string(text)};
   spec.make_ = [make = kind->make, half_life](int experts) { return make(experts, half_life); };
+  if (name.starts_with("hot-score")) spec.bytes_ = HotScore::bytes;
   return spec;
 }
 

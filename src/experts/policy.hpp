@@ -21,8 +21,12 @@ class LayerPolicy {
   virtual void record(const LayerUse& use) = 0;
   /// How much it is worth to hold this expert now; any finite number. The lowest is evicted first.
   virtual double keep_value(int32_t expert) const = 0;
-  /// Whether a miss is admitted only if it is worth more than the weakest candidate.
-  virtual bool gated() const { return false; }
+  /// A miss is admitted only if it is worth more than this many times the weakest candidate; none: always.
+  virtual std::optional<double> gate() const { return std::nullopt; }
+  /// Whether experts that only prompts use must be worth more than what they replace, gate or not.
+  virtual bool separates_prompts() const { return false; }
+  /// Starts with these uses [experts] as if they had just happened.
+  virtual void seed(std::span<const double> uses) { static_cast<void>(uses); }
   /// Of equal values the longest unused is evicted; otherwise the lowest id.
   virtual bool recency_breaks_ties() const { return true; }
 };
@@ -34,20 +38,23 @@ struct Candidate {
 };
 
 /// The candidate to evict for `incoming`: lowest keep value, then longest unused, then lowest id. Nothing if there is
-/// no candidate or the policy's gate refuses.
-std::optional<int32_t> choose_victim(const LayerPolicy& policy, std::span<const Candidate> candidates,
-                                     int32_t incoming);
+/// no candidate, or `incoming` is not worth more than `gate` times it.
+std::optional<int32_t> choose_victim(const LayerPolicy& policy, std::span<const Candidate> candidates, int32_t incoming,
+                                     std::optional<double> gate);
 
 /// Makes the policy of each layer.
 using PolicyFactory = std::function<std::unique_ptr<LayerPolicy>(int layer, int experts)>;
 
-/// A policy by name: lru, lfu, decay:H, decay-gated:H, class-lru:H, age-crf:H, with the half-life H in steps.
+/// A policy by name: lru, hot-score, hot-score-gated, lfu, decay:H, decay-gated:H, class-lru:H, age-crf:H, with the
+/// half-life H in steps.
 class PolicySpec {
  public:
   /// Throws Error{usage} that lists the known names.
   static PolicySpec parse(std::string_view text);
 
   const std::string& text() const { return text_; }
+  /// Memory of one layer's policy beyond a few words for each expert.
+  size_t bytes(int experts) const { return bytes_ ? bytes_(experts) : 0; }
   PolicyFactory factory() const {
     return [make = make_](int, int experts) { return make(experts); };
   }
@@ -56,6 +63,7 @@ class PolicySpec {
   explicit PolicySpec(std::string text) : text_(std::move(text)) {}
   std::string text_;
   std::function<std::unique_ptr<LayerPolicy>(int experts)> make_;
+  size_t (*bytes_)(int experts) = nullptr;
 };
 
 /// Their names in one line.

@@ -4,6 +4,7 @@
 #include "experts/expert_cache.hpp"
 #include "experts/future_policy.hpp"
 #include "experts/trace_steps.hpp"
+#include "experts/warm_up.hpp"
 
 namespace luce::experts {
 namespace {
@@ -14,16 +15,28 @@ void check_settings(const Trace& trace, const ReplaySettings& settings) {
          trace.experts());
   if (settings.streams < 1 || settings.streams > 4096)
     fail(ErrorKind::usage, "replay: {} streams are out of range; give 1 to 4096", settings.streams);
+  const auto* profile = settings.profile;
+  if (profile && (profile->size() != static_cast<size_t>(trace.layers()) ||
+                  (*profile)[0].size() != static_cast<size_t>(trace.experts())))
+    fail(ErrorKind::usage, "replay: the profile is of another model; it must have {} layers of {} experts",
+         trace.layers(), trace.experts());
 }
 
 /// Whether a miss that found no slot has been moved: a cache that admits everything streams it through.
-bool streams_misses(const LayerPolicy& policy) { return !policy.gated(); }
+bool streams_misses(const LayerPolicy& policy) { return !policy.gate(); }
 
-ReplayResult run(TraceSteps& steps, const Trace& trace, int slots, const PolicyFactory& factory) {
-  const std::vector<int> per_layer(static_cast<size_t>(trace.layers()), slots);
+void start_warm(ExpertCache& cache, const std::vector<std::vector<double>>& profile) {
+  for (size_t layer = 0; layer < profile.size(); ++layer) cache.seed(static_cast<int>(layer), profile[layer]);
+  for (const ExpertId& id : rank_experts(profile))
+    if (const auto slot = cache.admit_free(id.layer, id.expert)) cache.loaded(*slot);
+}
+
+ReplayResult run(TraceSteps& steps, const Trace& trace, const ReplaySettings& settings, const PolicyFactory& factory) {
+  const std::vector<int> per_layer(static_cast<size_t>(trace.layers()), settings.slots);
   CounterTable counters(trace.layers());
   const bool streams = streams_misses(*factory(0, trace.experts()));
   ExpertCache cache({std::vector<int>(per_layer.size(), trace.experts()), per_layer}, factory, counters);
+  if (settings.profile) start_warm(cache, *settings.profile);
   ReplayResult result;
   for (int64_t step = 0; step < steps.count(); ++step)
     for (int layer = 0; layer < trace.layers(); ++layer) {
@@ -48,14 +61,14 @@ ReplayResult replay(const Trace& trace, const ReplaySettings& settings) {
   check_settings(trace, settings);
   TraceSteps steps(trace, settings.streams);
   if (settings.policy == "opt" || settings.policy == "opt-bypass")
-    return run(steps, trace, settings.slots, future_policy(steps, settings.policy == "opt-bypass"));
-  return run(steps, trace, settings.slots, PolicySpec::parse(settings.policy).factory());
+    return run(steps, trace, settings, future_policy(steps, settings.policy == "opt-bypass"));
+  return run(steps, trace, settings, PolicySpec::parse(settings.policy).factory());
 }
 
 ReplayResult replay(const Trace& trace, const ReplaySettings& settings, const PolicyFactory& factory) {
   check_settings(trace, settings);
   TraceSteps steps(trace, settings.streams);
-  return run(steps, trace, settings.slots, factory);
+  return run(steps, trace, settings, factory);
 }
 
 }  // namespace luce::experts

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "experts/policy.hpp"
 #include "experts/trace.hpp"
@@ -20,6 +21,8 @@ struct ReplaySettings {
   std::string policy;  // those of PolicySpec, and opt and opt-bypass, which know the future
   int slots = 0;       // per layer, 1 to the number of experts
   int streams = 1;     // sequence s belongs to stream s mod streams; streams advance in lockstep
+  /// Counts of earlier use [layers][experts]: fill the slots with the most used and seed the policy. Null: cold start.
+  const std::vector<std::vector<double>>* profile = nullptr;
 };
 
 /// What a cache of this size would have done: cold start, one cache per layer, nothing reset between sequences. In each

@@ -13,7 +13,11 @@ RoutingDigest::RoutingDigest(int max_experts) : index_(static_cast<size_t>(max_e
 LayerUse RoutingDigest::digest(const device::Routing& routing, int experts) {
   for (const UsedExpert& used : used_) index_[static_cast<size_t>(used.expert)] = -1;
   used_.clear();
-  LayerUse use{routing.layer, 0, 0, {}};
+  const auto rows = static_cast<size_t>(routing.rows);
+  LayerUse use;
+  use.layer = routing.layer;
+  use.ids = {routing.ids, rows * static_cast<size_t>(routing.top_k)};
+  use.classes = {routing.classes, rows};
   for (int row = 0; row < routing.rows; ++row) {
     const bool decode = routing.classes[row] == device::RowClass::decode;
     (decode ? use.decode_rows : use.prompt_rows) += 1;

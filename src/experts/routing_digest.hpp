@@ -23,6 +23,16 @@ struct LayerUse {
   int decode_rows = 0;
   int prompt_rows = 0;
   std::span<const UsedExpert> experts;
+  std::span<const int32_t> ids = {};               // [rows, top_k], in router order
+  std::span<const device::RowClass> classes = {};  // [rows]
+
+  int rows() const { return static_cast<int>(classes.size()); }
+  bool is_decode(int row) const { return classes[static_cast<size_t>(row)] == device::RowClass::decode; }
+  /// The experts of one row.
+  std::span<const int32_t> chosen(int row) const {
+    const size_t top_k = ids.size() / classes.size();
+    return ids.subspan(static_cast<size_t>(row) * top_k, top_k);
+  }
 };
 
 /// Turns routings into LayerUse without allocating.

@@ -25,8 +25,10 @@ std::span<const uint16_t> TraceSteps::at(int64_t step, int row, int layer) const
 LayerUse TraceSteps::use(int64_t step, int layer) {
   for (const UsedExpert& used : used_) index_[static_cast<size_t>(used.expert)] = -1;
   used_.clear();
+  ids_.clear();
   for (int row = 0; row < rows(step); ++row)
     for (const uint16_t expert : at(step, row, layer)) {
+      ids_.push_back(expert);
       int32_t& index = index_[expert];
       if (index < 0) {
         index = static_cast<int32_t>(used_.size());
@@ -34,7 +36,8 @@ LayerUse TraceSteps::use(int64_t step, int layer) {
       }
       ++used_[static_cast<size_t>(index)].decode_rows;
     }
-  return {layer, rows(step), 0, used_};
+  classes_.assign(static_cast<size_t>(rows(step)), device::RowClass::decode);
+  return {layer, rows(step), 0, used_, ids_, classes_};
 }
 
 }  // namespace luce::experts

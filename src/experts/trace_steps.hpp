@@ -33,6 +33,8 @@ class TraceSteps {
   std::vector<size_t> first_row_;  // [steps + 1]
   std::vector<int32_t> index_;     // expert -> position in used_, or -1
   std::vector<UsedExpert> used_;
+  std::vector<int32_t> ids_;               // [rows, top_k] of the use given out last
+  std::vector<device::RowClass> classes_;  // [rows]
 };
 
 }  // namespace luce::experts

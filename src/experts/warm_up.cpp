@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace luce::experts {
 namespace {
@@ -85,6 +86,20 @@ class WarmUp {
 };
 
 }  // namespace
+
+std::vector<ExpertId> rank_experts(const std::vector<std::vector<double>>& counts) {
+  std::vector<std::pair<double, ExpertId>> shares;
+  for (size_t layer = 0; layer < counts.size(); ++layer) {
+    const double total = std::accumulate(counts[layer].begin(), counts[layer].end(), 0.0);
+    for (size_t expert = 0; expert < counts[layer].size(); ++expert)
+      if (counts[layer][expert] > 0.0)
+        shares.push_back({counts[layer][expert] / total, {static_cast<int>(layer), static_cast<int32_t>(expert)}});
+  }
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<ExpertId> ranking;
+  for (const auto& [share, id] : shares) ranking.push_back(id);
+  return ranking;
+}
 
 WarmResult warm_up(ExpertTier& tier, const WarmRequest& request) { return WarmUp(tier, request).run(); }
 

@@ -35,6 +35,10 @@ struct WarmResult {
   bool stopped = false;
 };
 
+/// All experts with a count above 0, those with the largest share of their layer's counts first. `counts` is
+/// [layers][experts].
+std::vector<ExpertId> rank_experts(const std::vector<std::vector<double>>& counts);
+
 /// Fills free slots and returns when the last fetch has ended. May run beside steps on another thread; one at a time.
 WarmResult warm_up(ExpertTier& tier, const WarmRequest& request);
 

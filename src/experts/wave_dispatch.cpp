@@ -25,24 +25,27 @@ void WaveDispatch::open(const LayerUse& use) {
     held.push_back({used.expert, slot, cache.lease(slot)});
   }
   for (const UsedExpert& used : use.experts)
-    if (cache.find(layer_, used.expert) == ExpertCache::kNoSlot) claim(lock, used.expert);
+    if (cache.find(layer_, used.expert) == ExpertCache::kNoSlot && !claim(lock, used.expert))
+      streams_.push_back(used.expert);
   std::reverse(streams_.begin(), streams_.end());
   start_streams(lock);
 }
 
-/// Gives a missing expert a slot of its own, or a place in the queue of streams.
-void WaveDispatch::claim(const Lock& lock, int32_t expert) {
+/// Fetches a missing expert into a slot of its own if the cache admits it.
+bool WaveDispatch::claim(const Lock& lock, int32_t expert) {
   const auto slot = tier_.cache(lock).admit(layer_, expert);
-  if (!slot) {
-    streams_.push_back(expert);
-    return;
-  }
+  if (!slot) return false;
   pending_.push_back({expert, *slot, tier_.cache(lock).lease(*slot)});
   tier_.fetch(lock, {layer_, expert, 0, *slot, FetchPriority::demand});
+  return true;
 }
 
 void WaveDispatch::start_streams(const Lock& lock) {
   while (!streams_.empty()) {
+    if (claim(lock, streams_.back())) {
+      streams_.pop_back();
+      continue;
+    }
     const auto taken = tier_.stream(lock).take();
     if (!taken) return;
     const int slot = tier_.first_stream_slot() + *taken;

@@ -29,7 +29,7 @@ class WaveDispatch final : public device::Dispatch {
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  void claim(const Lock& lock, int32_t expert);
+  bool claim(const Lock& lock, int32_t expert);
   void start_streams(const Lock& lock);
   void let_go(const Lock& lock, std::vector<Held>& held);
   void close(const Lock& lock);

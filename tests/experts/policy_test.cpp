@@ -13,14 +13,12 @@ namespace {
 /// Values from a table.
 class TablePolicy final : public LayerPolicy {
  public:
-  TablePolicy(std::map<int32_t, double> values, bool gated) : values_(std::move(values)), gated_(gated) {}
+  explicit TablePolicy(std::map<int32_t, double> values) : values_(std::move(values)) {}
   void record(const LayerUse&) override {}
   double keep_value(int32_t expert) const override { return values_.at(expert); }
-  bool gated() const override { return gated_; }
 
  private:
   std::map<int32_t, double> values_;
-  bool gated_;
 };
 
 struct VictimCase {
@@ -41,8 +39,8 @@ TEST(Policy, ChoosesByValueThenRecencyThenId) {
       {"equal values and recency: the lowest id", {{3, 5}, {2, 5}, {1, 5}}, 1, {}},
   };
   for (const VictimCase& row : table) {
-    EXPECT_EQ(choose_victim(TablePolicy(values, false), row.candidates, 9), row.ungated) << row.what;
-    EXPECT_EQ(choose_victim(TablePolicy(values, true), row.candidates, 9), row.gated) << row.what;
+    EXPECT_EQ(choose_victim(TablePolicy(values), row.candidates, 9, {}), row.ungated) << row.what;
+    EXPECT_EQ(choose_victim(TablePolicy(values), row.candidates, 9, 1.0), row.gated) << row.what;
   }
 }
 
@@ -50,8 +48,8 @@ TEST(Policy, LruGoesByRecencyAlone) {
   const auto lru = PolicySpec::parse("lru").factory()(0, 8);
   const std::vector<UsedExpert> often = {{3, 100, 0, 1.0F, 0.0F}};
   lru->record({0, 100, 0, often});
-  EXPECT_FALSE(lru->gated());
-  EXPECT_EQ(choose_victim(*lru, std::vector<Candidate>{{1, 4}, {2, 4}, {3, 3}}, 5), 3);
+  EXPECT_FALSE(lru->gate().has_value());
+  EXPECT_EQ(choose_victim(*lru, std::vector<Candidate>{{1, 4}, {2, 4}, {3, 3}}, 5, {}), 3);
 }
 
 TEST(Policy, RefusesUnknownNames) {

@@ -15,12 +15,15 @@ namespace luce::experts {
 
 /// A service over a fake source and device.
 struct ServiceFixture {
-  ServiceFixture(const std::vector<FakeSource::Layer>& layers, std::vector<int> slots, int stream_slots = 2)
-      : ServiceFixture(std::make_unique<FakeSource>(layers), std::move(slots), stream_slots) {}
+  ServiceFixture(const std::vector<FakeSource::Layer>& layers, std::vector<int> slots, int stream_slots = 2,
+                 const char* policy = "lru")
+      : ServiceFixture(std::make_unique<FakeSource>(layers), std::move(slots), stream_slots, policy) {}
 
-  ServiceFixture(std::unique_ptr<FakeSource> made, std::vector<int> slots, int stream_slots) : source(*made) {
+  ServiceFixture(std::unique_ptr<FakeSource> made, std::vector<int> slots, int stream_slots, const char* policy)
+      : source(*made) {
     CacheSettings settings;
     settings.tier.slots = std::move(slots);
+    settings.tier.policy = PolicySpec::parse(policy);
     settings.tier.stream_slots = stream_slots;
     service = std::make_unique<CachedExpertService>(std::move(made), device, settings);
   }

@@ -1,0 +1,87 @@
+#include "experts/hot_score.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace luce::experts {
+namespace {
+constexpr double kTailHalfLives = 4;  // rows of a prompt before that hardly count
+}
+
+HotScore::HotScore(int experts, const HotScoreSettings& settings)
+    : settings_(settings),
+      decode_(experts, settings.half_life_tokens),
+      prompt_(experts, settings.half_life_tokens),
+      transitions_(experts, settings.transitions),
+      boost_(static_cast<size_t>(experts)) {}
+
+void HotScore::record(const LayerUse& use) {
+  boost_found_ = false;
+  ++decode_tick_;
+  const auto tail = static_cast<int64_t>(kTailHalfLives * settings_.half_life_tokens);
+  const int64_t skipped = std::max<int64_t>(0, use.prompt_rows - tail);
+  if (skipped > 0) history_.break_prompt();
+  history_.begin_step(static_cast<size_t>(use.decode_rows), use.prompt_rows > 0);
+  size_t decode_row = 0;
+  int64_t prompt_row = 0;
+  for (int row = 0; row < use.rows(); ++row) {
+    if (use.is_decode(row))
+      record_decode_row(decode_row++, use.chosen(row));
+    else if (++prompt_row > skipped)
+      record_prompt_row(prompt_tick_ + prompt_row, use.chosen(row));
+  }
+  prompt_tick_ += std::max<int64_t>(1, use.prompt_rows);
+}
+
+void HotScore::record_decode_row(size_t row, std::span<const int32_t> chosen) {
+  for (const int32_t expert : chosen) decode_.add(expert, decode_tick_);
+  learn(history_.decode(row, 1), history_.decode(row, 2), chosen);
+  history_.push_decode(row, chosen);
+}
+
+void HotScore::record_prompt_row(int64_t tick, std::span<const int32_t> chosen) {
+  for (const int32_t expert : chosen) prompt_.add(expert, tick);
+  learn(history_.prompt(1), history_.prompt(2), chosen);
+  history_.push_prompt(chosen);
+}
+
+void HotScore::learn(std::span<const int32_t> last, std::span<const int32_t> before, std::span<const int32_t> chosen) {
+  transitions_.begin_row(chosen);
+  for (const int32_t expert : last) transitions_.follow(expert, 1.0, chosen);
+  for (const int32_t expert : before) transitions_.follow(expert, settings_.second_weight, chosen);
+}
+
+double HotScore::keep_value(int32_t expert) const {
+  if (!boost_found_) find_boost();
+  const double uses = decode_.at(expert, decode_tick_) + prompt_.at(expert, prompt_tick_);
+  return uses * static_cast<double>(boost_[static_cast<size_t>(expert)]);
+}
+
+void HotScore::find_boost() const {
+  context_.clear();
+  for (size_t row = 0; row < history_.decode_rows(); ++row) {
+    add_context(history_.decode(row, 1), 1.0);
+    add_context(history_.decode(row, 2), settings_.second_weight);
+  }
+  add_context(history_.prompt(1), 1.0);
+  add_context(history_.prompt(2), settings_.second_weight);
+  transitions_.lift(context_, boost_);
+  for (float& boost : boost_)
+    boost = std::pow(boost + static_cast<float>(settings_.lift_floor), static_cast<float>(settings_.power));
+  boost_found_ = true;
+}
+
+void HotScore::add_context(std::span<const int32_t> experts, double weight) const {
+  for (const int32_t expert : experts) context_.push_back({expert, static_cast<float>(weight)});
+}
+
+void HotScore::seed(std::span<const double> uses) {
+  for (size_t expert = 0; expert < uses.size(); ++expert)
+    if (uses[expert] > 0.0) decode_.add(static_cast<int32_t>(expert), decode_tick_, uses[expert]);
+}
+
+size_t HotScore::bytes(int experts) {
+  return TransitionCounts::bytes(experts) + static_cast<size_t>(experts) * (2 * 2 * sizeof(double) + sizeof(float));
+}
+
+}  // namespace luce::experts
