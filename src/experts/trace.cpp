@@ -48,6 +48,12 @@ std::vector<std::byte> read_file(const std::string& path) {
   return bytes;
 }
 
+/// Fills `to` with the first bytes of `from`, which has enough.
+template <typename Number>
+void copy_bytes(std::span<const std::byte> from, std::vector<Number>& to) {
+  if (!to.empty()) std::memcpy(to.data(), from.data(), to.size() * sizeof(Number));
+}
+
 void append_u32(std::string& out, uint32_t value) {
   char raw[sizeof value];
   std::memcpy(raw, &value, sizeof value);
@@ -63,7 +69,7 @@ Trace Trace::load(const std::string& path) {
   const Header header = read_header(bytes, path);
   Trace trace(static_cast<int>(header.layers), static_cast<int>(header.experts), static_cast<int>(header.top_k));
   std::vector<uint32_t> lengths(header.sequences);
-  std::memcpy(lengths.data(), bytes.data() + kHeaderBytes, lengths.size() * sizeof(uint32_t));
+  copy_bytes(std::span(bytes).subspan(kHeaderBytes), lengths);
   for (const uint32_t length : lengths) {
     trace.add_sequence();
     trace.lengths_.back() = length;
@@ -76,7 +82,7 @@ Trace Trace::load(const std::string& path) {
         fmt::format("its ids take {} bytes, {} tokens of {} are expected", found, trace.tokens_, token_bytes));
   trace.ids_.resize(found / header.id_bytes);
   if (header.id_bytes == 2)
-    std::memcpy(trace.ids_.data(), bytes.data() + ids_at, found);
+    copy_bytes(std::span(bytes).subspan(ids_at), trace.ids_);
   else
     std::transform(bytes.begin() + static_cast<std::ptrdiff_t>(ids_at), bytes.end(), trace.ids_.begin(),
                    [](std::byte id) { return static_cast<uint16_t>(id); });
