@@ -27,6 +27,15 @@ text::Tokenizer make_tokenizer(const gguf::File& file, int64_t& bytes) {
   return tokenizer;
 }
 
+/// Errors about the model's content name its file.
+model::Blueprint make_blueprint(const gguf::File& file, const device::Device& device) {
+  try {
+    return {file, device};
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", file.path(), error.what());
+  }
+}
+
 const ResolvedSettings& checked(const ResolvedSettings& settings) {
   check_device(settings.values.device);
   return settings;
@@ -36,10 +45,10 @@ const ResolvedSettings& checked(const ResolvedSettings& settings) {
 
 ModelAssembly::ModelAssembly(const ModelPath& path, const ResolvedSettings& settings, StepNeeds needs)
     : file_(gguf::File::open(path.path)),
-      tokenizer_(make_tokenizer(file_, tokenizer_bytes_)),
       device_({checked(settings).values.device.threads.value_or(0),
                settings.values.device.isa.empty() ? "auto" : settings.values.device.isa}),
-      blueprint_(file_, device_),
+      blueprint_(make_blueprint(file_, device_)),
+      tokenizer_(make_tokenizer(file_, tokenizer_bytes_)),
       limits_(step_limits(settings, needs)) {
   const bool has_experts = !blueprint_.expert_layers().empty();
   load_settings_ = {limits_, kv_format_of(settings.values.engine.cache_type)};

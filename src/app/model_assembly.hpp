@@ -61,10 +61,10 @@ class ModelAssembly {
   void choose_policy(const ResolvedSettings& settings);
 
   gguf::File file_;
+  device::cpu::CpuDevice device_;
+  model::Blueprint blueprint_;  // before the tokenizer, so that an unknown architecture is what is said first
   int64_t tokenizer_bytes_ = 0;
   text::Tokenizer tokenizer_;
-  device::cpu::CpuDevice device_;
-  model::Blueprint blueprint_;
   std::unique_ptr<experts::GgufExpertSource> source_;  // until the cache takes it
   model::StepLimits limits_;
   model::LoadSettings load_settings_;
