@@ -1,5 +1,6 @@
 #include "app/service.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -32,6 +33,12 @@ engine::ExpertTotals totals_of(const experts::CachedExpertService& experts) {
   return totals;
 }
 
+int longest_token_bytes(const text::Vocabulary& vocabulary) {
+  size_t longest = 1;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) longest = std::max(longest, vocabulary.bytes(id).size());
+  return static_cast<int>(longest);
+}
+
 }  // namespace
 
 Service::Service(ModelAssembly& assembly, const ResolvedSettings& settings, telemetry::Registry& registry)
@@ -54,6 +61,7 @@ server::ServedModel Service::served(const std::string& name) const {
   served.context_tokens = assembly_.limits().context_tokens;
   served.trained_context = assembly_.blueprint().shape().trained_context;
   served.vocabulary = assembly_.tokenizer().vocabulary().size();
+  served.longest_token_bytes = longest_token_bytes(assembly_.tokenizer().vocabulary());
   served.completer = completer_.get();
   served.engine = engine_.get();
   return served;

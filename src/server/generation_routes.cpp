@@ -56,6 +56,33 @@ void check_model(const std::string& asked, const ServedModel& model, bool strict
               "model");
 }
 
+/// Bytes of all texts in a value.
+size_t text_bytes(const Json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().size();
+  size_t bytes = 0;
+  if (value.is_structured())
+    for (const Json& each : value) bytes += text_bytes(each);
+  return bytes;
+}
+
+/// A text that cannot fit however well it is tokenised is refused before that costs any work.
+std::optional<ApiError> refuse_by_bytes(size_t bytes, const ServedModel& model, int max_tokens) {
+  if (model.longest_token_bytes <= 0) return std::nullopt;
+  const size_t least_tokens = bytes / static_cast<size_t>(model.longest_token_bytes);
+  if (least_tokens < static_cast<size_t>(model.context_tokens)) return std::nullopt;
+  return overflow_error({static_cast<int>(least_tokens), model.context_tokens}, max_tokens);
+}
+
+/// As Completer::prepare; what a template says without naming a field is about the messages.
+completion::Prompt prepare_chat(const ChatRequest& request, const completion::Completer& completer) {
+  try {
+    return completer.prepare(request.input, request.settings);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::invalid_request || !error.param().empty()) throw;
+    throw Error(error.kind(), error.what(), "messages");
+  }
+}
+
 RequestBounds bounds_of(const ServedModel& model, const GenerationRouteSettings& settings) {
   return {model.vocabulary, settings.most_choices};
 }
@@ -90,7 +117,9 @@ void answer_chat(Exchange& exchange, RequestRecord& record, const ServedModel& m
                  const GenerationRouteSettings& settings) {
   ChatRequest request = parse_chat_request(parse_json_object(exchange.request().body), bounds_of(model, settings));
   check_model(request.model, model, settings.strict_model);
-  const completion::Prompt prompt = model.completer->prepare(request.input, request.settings);
+  if (const auto refusal = refuse_by_bytes(text_bytes(request.input.messages), model, request.settings.max_tokens))
+    return exchange.respond(error_response(*refusal));
+  const completion::Prompt prompt = prepare_chat(request, *model.completer);
   Admission admission = admit(*model.completer, {prompt}, request.settings, request.delivery.choices);
   ChatFormat format(make_identity("chatcmpl-", model.name), request.delivery.choices,
                     request.settings.sampling.logprobs);
@@ -103,6 +132,12 @@ void answer_completion(Exchange& exchange, RequestRecord& record, const ServedMo
   const CompletionRequest request =
       parse_completion_request(parse_json_object(exchange.request().body), bounds_of(model, settings));
   check_model(request.model, model, settings.strict_model);
+  for (const RawPrompt& each : request.prompts) {
+    const auto* const text = std::get_if<std::string>(&each);
+    if (text == nullptr) continue;
+    if (const auto refusal = refuse_by_bytes(text->size(), model, request.settings.max_tokens))
+      return exchange.respond(error_response(*refusal));
+  }
   const std::vector<completion::Prompt> prompts = prepare_all(request, *model.completer);
   Admission admission = admit(*model.completer, prompts, request.settings, request.delivery.choices);
   CompletionFormat format(make_identity("cmpl-", model.name), echo_prefixes(request),

@@ -10,7 +10,8 @@ using completion::Json;
 
 double per_second(int count, double seconds) { return seconds > 0 ? count / seconds : 0.0; }
 
-double rounded(double value, double unit) { return std::round(value / unit) * unit; }
+/// To three decimals, so that the JSON text stays short.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
 
@@ -45,15 +46,15 @@ Json UsageTotals::usage() const {
 
 Json UsageTotals::timings() const {
   const engine::ExpertStats& experts = stats_.experts;
-  return {{"queue_ms", rounded(stats_.queue_seconds * 1e3, 1e-3)},
-          {"time_to_first_token_ms", rounded(stats_.first_token_seconds * 1e3, 1e-3)},
-          {"prompt_tokens_per_second", rounded(per_second(prompt_tokens_computed_, stats_.prompt_seconds), 1e-3)},
-          {"tokens_per_second", rounded(per_second(decoded_tokens_, stats_.decode_seconds), 1e-3)},
+  return {{"queue_ms", rounded(stats_.queue_seconds * 1e3)},
+          {"time_to_first_token_ms", rounded(stats_.first_token_seconds * 1e3)},
+          {"prompt_tokens_per_second", rounded(per_second(prompt_tokens_computed_, stats_.prompt_seconds))},
+          {"tokens_per_second", rounded(per_second(decoded_tokens_, stats_.decode_seconds))},
           {"experts",
            {{"hits", std::llround(experts.hits)},
             {"misses", std::llround(experts.misses)},
             {"bytes_fetched", std::llround(experts.bytes_fetched)},
-            {"stall_ms", rounded(experts.stall_ms, 1e-3)},
+            {"stall_ms", rounded(experts.stall_ms)},
             {"substituted", std::llround(experts.substituted)}}}};
 }
 

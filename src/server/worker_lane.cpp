@@ -13,7 +13,7 @@ WorkerLane::~WorkerLane() { stop(); }
 bool WorkerLane::try_add(std::unique_ptr<Connection>& connection) {
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.size() >= queue_capacity_) return false;
+    if (stopping_ || queue_.size() >= queue_capacity_) return false;
     queue_.push_back(std::move(connection));
   }
   changed_.notify_one();

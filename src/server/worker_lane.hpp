@@ -24,7 +24,7 @@ class WorkerLane {
   WorkerLane(const WorkerLane&) = delete;
   WorkerLane& operator=(const WorkerLane&) = delete;
 
-  /// False, and `connection` kept, when the queue is full.
+  /// False, and `connection` kept, when the queue is full or the lane has stopped.
   bool try_add(std::unique_ptr<Connection>& connection);
   /// Answers what is queued, then joins all threads.
   void stop();
