@@ -14,8 +14,7 @@ constexpr std::array kExpertFlags = {
     "router-profile-path", "cpu-moe",      "n-cpu-moe"};
 constexpr std::array kGpuFlags = {"gpu-memory", "cpu-moe", "n-cpu-moe", "reproducible"};
 // Named in the interface and accepted, so that one settings file serves every version.
-constexpr std::array kLaterFlags = {"warmup-tokens", "route-trace", "router-profile-path", "router-temperature",
-                                    "router-top-k"};
+constexpr std::array kLaterFlags = {"warmup-tokens", "router-temperature", "router-top-k"};
 
 class Judge {
  public:

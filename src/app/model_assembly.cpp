@@ -5,6 +5,7 @@
 
 #include "app/condition_list.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/memory_limit.hpp"
 #include "experts/gguf_source.hpp"
 
@@ -57,6 +58,7 @@ ModelAssembly::ModelAssembly(const ModelPath& path, const ResolvedSettings& sett
   if (has_experts) {
     source_ = std::make_unique<experts::GgufExpertSource>(file_, device_, blueprint_.hyperparameters().layers);
     choose_policy(settings);
+    trace_path_ = settings.values.router.trace_path;
   }
   plan_ = make_plan(settings);
   cache_settings_.tier.slots = plan_.slots;
@@ -65,7 +67,12 @@ ModelAssembly::ModelAssembly(const ModelPath& path, const ResolvedSettings& sett
 
 void ModelAssembly::load(const Progress& progress) {
   if (source_) experts_ = std::make_unique<experts::CachedExpertService>(std::move(source_), device_, cache_settings_);
-  model_ = model::load(blueprint_, device_, experts_.get(), load_settings_, progress);
+  device::ExpertService* service = experts_.get();
+  if (experts_ && !trace_path_.empty()) {
+    start_recording();
+    service = recording_.get();
+  }
+  model_ = model::load(blueprint_, device_, service, load_settings_, progress);
 }
 
 model::StepLimits ModelAssembly::step_limits(const ResolvedSettings& settings, const StepNeeds& needs) const {
@@ -111,6 +118,18 @@ void ModelAssembly::choose_policy(const ResolvedSettings& settings) {
     cache_settings_.tier.policy = experts::PolicySpec::parse("lru");
     conditions_.push_back({"eviction-policy", "degraded", wanted + " is not there yet; lru decides"});
   }
+}
+
+void ModelAssembly::start_recording() {
+  experts::RecorderSettings settings;
+  settings.path = trace_path_;
+  for (int layer = 0; layer < experts_->usage().layers(); ++layer)
+    settings.experts.push_back(experts_->usage().experts(layer));
+  settings.top_k = blueprint_.hyperparameters().experts_used;
+  settings.open_sequences = static_cast<size_t>(limits_.sequences) + 1;
+  settings.warn = [](const std::string& message) { base::log_warning("{}", message); };
+  recorder_ = std::make_unique<experts::RouteRecorder>(std::move(settings));
+  recording_ = std::make_unique<experts::RecordingService>(*experts_, *recorder_);
 }
 
 std::string served_name(const ModelSettings& settings, const std::string& path) {

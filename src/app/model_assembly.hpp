@@ -10,6 +10,7 @@
 #include "device/cpu/cpu_device.hpp"
 #include "experts/cached_expert_service.hpp"
 #include "experts/gguf_source.hpp"
+#include "experts/route_recorder.hpp"
 #include "gguf/file.hpp"
 #include "model/blueprint.hpp"
 #include "plan/memory_plan.hpp"
@@ -51,6 +52,8 @@ class ModelAssembly {
   const std::vector<server::Condition>& conditions() const { return conditions_; }
   /// Null in a dense model, and before load().
   experts::CachedExpertService* experts() const { return experts_.get(); }
+  /// Null unless routing is recorded.
+  experts::RouteRecorder* recorder() const { return recorder_.get(); }
   model::Model& model() { return *model_; }
   const std::string& policy() const { return cache_settings_.tier.policy.text(); }
   int64_t stats_window_tokens() const { return cache_settings_.stats_window_tokens; }
@@ -59,6 +62,7 @@ class ModelAssembly {
   model::StepLimits step_limits(const ResolvedSettings& settings, const StepNeeds& needs) const;
   plan::MemoryPlan make_plan(const ResolvedSettings& settings) const;
   void choose_policy(const ResolvedSettings& settings);
+  void start_recording();
 
   gguf::File file_;
   device::cpu::CpuDevice device_;
@@ -72,6 +76,9 @@ class ModelAssembly {
   plan::MemoryPlan plan_;
   std::vector<server::Condition> conditions_;
   std::unique_ptr<experts::CachedExpertService> experts_;
+  std::string trace_path_;  // empty: routing is not recorded
+  std::unique_ptr<experts::RouteRecorder> recorder_;
+  std::unique_ptr<experts::RecordingService> recording_;
   std::unique_ptr<model::Model> model_;
 };
 

@@ -159,7 +159,7 @@ constexpr Option kOptions[] = {
     {"router-temperature", "router.temperature", "X",
      "above 1 spreads the choice of experts; changes the model's answers", kEngineUsers,
      LUCE_SET(router.temperature, parse_decimal(text, 0.01, 100)), LUCE_SHOW(show_number(s.router.temperature))},
-    {"route-trace", "router.trace_path", "FILE", "record which experts are chosen", kServe,
+    {"route-trace", "router.trace_path", "FILE", "record which experts are chosen", kServe | kRun,
      LUCE_SET(router.trace_path, text), LUCE_SHOW(s.router.trace_path)},
 
     {"enable-prometheus", "monitor.enable_prometheus", nullptr, "offer /metrics", kServe,

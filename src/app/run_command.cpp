@@ -9,6 +9,7 @@
 #include "app/progress_bar.hpp"
 #include "app/service.hpp"
 #include "app/start_report.hpp"
+#include "app/usage_memory.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/log.hpp"
@@ -58,6 +59,8 @@ int run(const RunArguments& arguments, const ResolvedSettings& settings) {
   Service service(assembly, settings, registry);
   if (!service.has_chat_template() && !arguments.raw)
     fail(ErrorKind::usage, "this model has no chat template; continue plain text with --raw, or give --chat-template");
+  UsageMemory memory(assembly, settings);
+  if (!settings.values.router.profile_path.empty()) memory.start();
   catch_interrupts();
   ChatSession session(service.completer(), settings.values.chat, interrupt_flag());
   converse(arguments, session, assembly);

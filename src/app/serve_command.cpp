@@ -12,6 +12,7 @@
 #include "app/service.hpp"
 #include "app/start_report.hpp"
 #include "app/stop_signals.hpp"
+#include "app/usage_memory.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/log.hpp"
@@ -75,34 +76,6 @@ struct AnswersEnd {
   }
 };
 
-/// Fills free expert slots beside the first requests.
-class BackgroundWarmUp {
- public:
-  explicit BackgroundWarmUp(experts::CachedExpertService* experts) {
-    if (experts != nullptr) thread_ = std::thread([this, experts] { warm(*experts); });
-  }
-  ~BackgroundWarmUp() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  BackgroundWarmUp(const BackgroundWarmUp&) = delete;
-  BackgroundWarmUp& operator=(const BackgroundWarmUp&) = delete;
-
- private:
-  void warm(experts::CachedExpertService& experts) const {
-    experts::WarmRequest request;
-    request.stop = &stop_;
-    const experts::WarmResult result = experts.warm(request);
-    if (result.failed > 0)
-      base::log_warning("{} experts could not be read: {}", result.failed, result.first_failure->message);
-    else if (!result.stopped)
-      base::log_info("the expert cache is warm: {} experts were read ahead", result.loaded);
-  }
-
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
-
 /// A server whose life goes: bound, loading, ready, stopping.
 class ServeRun {
  public:
@@ -131,6 +104,25 @@ class ServeRun {
   }
 
  private:
+  /// Lets /health and /metrics tell of the usage memory while it is there.
+  class MemoryShown {
+   public:
+    MemoryShown(ServeRun& run, UsageMemory& memory) : run_(run) {
+      memory.show(run.registry_);
+      set(&memory);
+    }
+    ~MemoryShown() { set(nullptr); }
+    MemoryShown(const MemoryShown&) = delete;
+    MemoryShown& operator=(const MemoryShown&) = delete;
+
+   private:
+    void set(const UsageMemory* memory) {
+      const std::lock_guard lock(run_.mutex_);
+      run_.memory_ = memory;
+    }
+    ServeRun& run_;
+  };
+
   void on_signal() {
     base::log_info("stopping; a second signal ends at once");
     const auto grace =
@@ -150,7 +142,10 @@ class ServeRun {
     sources.metrics_text = [this] { return registry_.render(); };
     sources.conditions = [this] {
       const std::lock_guard lock(mutex_);
-      return conditions_;
+      std::vector<server::Condition> all = conditions_;
+      if (memory_ != nullptr)
+        for (const server::Condition& each : memory_->conditions()) all.push_back(each);
+      return all;
     };
     sources.on_request = [this](const server::RequestRecord& record) {
       count_request(registry_, record);
@@ -181,13 +176,16 @@ class ServeRun {
     Service service(assembly, settings_, registry_);
     Monitor monitor(registry_, assembly, service.engine());
     monitor.start_log(std::chrono::duration<double>(settings_.values.monitor.log_interval_seconds));
+    UsageMemory memory(assembly, settings_);
+    const MemoryShown memory_shown(*this, memory);
     const AnswersEnd answers_end{service.engine(), *server_};
     server_->set_model(service.served(served_name(settings_.values.model, path.path)));
     ready_ = true;
     for (const std::string& each : server_->addresses()) base::log_info("ready: http://{}/v1", each);
-    const BackgroundWarmUp warm_up(assembly.experts());
+    memory.start([](const std::string& text) { base::log_info("{}", text); });
     wait_for_stop();
     server_->begin_stop();
+    memory.save();  // before answers are waited for: a second signal or the watchdog may end that
     service.engine().drain(to_milliseconds(settings_.values.http.drain_timeout_seconds));
   }
 
@@ -211,6 +209,7 @@ class ServeRun {
   std::condition_variable changed_;
   bool stop_ = false;                          // guarded by mutex_
   std::vector<server::Condition> conditions_;  // guarded by mutex_
+  const UsageMemory* memory_ = nullptr;        // guarded by mutex_
   std::thread watchdog_;
   StopSignals signals_;
   std::unique_ptr<server::Server> server_;

@@ -50,6 +50,13 @@ Service::Service(ModelAssembly& assembly, const ResolvedSettings& settings, tele
   engine.registry = &registry;
   if (const auto* experts = assembly.experts(); experts != nullptr)
     engine.expert_totals = [experts] { return totals_of(*experts); };
+  if (experts::RouteRecorder* const recorder = assembly.recorder(); recorder != nullptr)
+    engine.on_step = [recorder, numbers = std::vector<uint64_t>()](std::span<const engine::StepRows> rows) mutable {
+      numbers.clear();
+      for (const engine::StepRows& each : rows)
+        if (each.decode) numbers.insert(numbers.end(), static_cast<size_t>(each.rows), each.sequence);
+      recorder->end_step(numbers);
+    };
   engine_ = std::make_unique<engine::Engine>(assembly.model(), std::move(engine));
   completer_ = std::make_unique<completion::Completer>(*engine_, assembly.tokenizer(), chat_template_.get());
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -24,6 +25,14 @@ struct ExpertTotals {
   double stall_seconds = 0;
 };
 
+/// Rows of one sequence in a step that has run.
+struct StepRows {
+  uint64_t sequence = 0;  // number of the request, in order of admission
+  int rows = 0;
+  bool decode = false;
+  const Request* request = nullptr;  // while the call lasts
+};
+
 struct EngineSettings {
   int queue_capacity = 64;                  // requests that may wait for a sequence slot
   int prompt_rows = 512;                    // prompt tokens of a step while no sequence decodes, a multiple of 64
@@ -32,6 +41,7 @@ struct EngineSettings {
   size_t prompt_cache_bytes = 64 << 20;     // recurrent states kept to resume conversations
   telemetry::Registry* registry = nullptr;  // of the metrics; must outlive the engine
   std::function<ExpertTotals()> expert_totals = {};  // read by the step thread around each step; may be empty
+  std::function<void(std::span<const StepRows>)> on_step = {};  // told by the step thread, in row order; may be empty
 };
 
 struct QueueFull {};

@@ -21,6 +21,7 @@ struct Waiting {
   Request request;
   std::shared_ptr<Ticket> ticket;
   Clock::time_point submitted;
+  uint64_t number = 0;  // in order of admission
 };
 
 /// A request in a sequence slot: what is computed, what was generated, and its end. Step thread only.
@@ -30,6 +31,7 @@ class Sequence {
   Sequence(Waiting waiting, int slot, int cached_tokens, int most_generated);
 
   const Request& request() const { return waiting_.request; }
+  uint64_t number() const { return waiting_.number; }
   int slot() const { return slot_; }
   Wish wish() const { return waiting_.ticket->wish(); }
   bool decoding() const { return position_ >= prompt_tokens(); }

@@ -162,6 +162,7 @@ void StepLoop::start(Waiting waiting) {
   const int cached = cache_.open(slot, waiting.request);
   metrics_.cached_tokens(cached);
   const int most_generated = limits_.context_tokens - static_cast<int>(waiting.request.tokens.size());
+  waiting.number = next_number_++;
   running_.add(Sequence(std::move(waiting), slot, cached, most_generated));
 }
 
@@ -198,6 +199,7 @@ void StepLoop::run_plan(std::span<const PlannedSpan> plan) {
   pacer_.record(prompt_rows, seconds_since(start));
   metrics_.prompt_rows(prompt_rows);
   share_experts(plan, before);
+  if (settings_.on_step) settings_.on_step(rows_of(plan));
   deliver(plan, logits);
 }
 
@@ -251,6 +253,16 @@ void StepLoop::share_experts(std::span<const PlannedSpan> plan, const ExpertTota
   const int rows = count_rows(plan);
   for (const PlannedSpan& span : plan)
     running_.in_slot(span.slot).add_expert_share(step, static_cast<double>(span.rows) / rows);
+}
+
+std::vector<StepRows> StepLoop::rows_of(std::span<const PlannedSpan> plan) {
+  std::vector<StepRows> rows;
+  for (const PlannedSpan& span : plan) {
+    const Sequence& sequence = running_.in_slot(span.slot);
+    const bool decode = span.row_class == device::RowClass::decode;
+    rows.push_back({sequence.number(), span.rows, decode, &sequence.request()});
+  }
+  return rows;
 }
 
 ExpertTotals StepLoop::expert_totals() const {

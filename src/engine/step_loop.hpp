@@ -46,6 +46,7 @@ class StepLoop {
   void give_logits(Sequence& sequence, std::span<const float> logits);
   void fail_plan(std::span<const PlannedSpan> plan, ErrorKind kind, const std::string& message);
   void share_experts(std::span<const PlannedSpan> plan, const ExpertTotals& before);
+  std::vector<StepRows> rows_of(std::span<const PlannedSpan> plan);
   ExpertTotals expert_totals() const;
 
   model::Model& model_;
@@ -57,6 +58,7 @@ class StepLoop {
   Running running_;
   const Metrics metrics_;
   StepPacer pacer_;
+  uint64_t next_number_ = 0;  // of a sequence
   std::atomic<bool> stopping_ = false;
   std::atomic<int> running_count_ = 0;
   std::atomic<size_t> cached_state_bytes_ = 0;

@@ -90,12 +90,21 @@ Trace Trace::load(const std::string& path) {
   return trace;
 }
 
+int trace_id_bytes(int experts) { return experts <= 256 ? 1 : 2; }
+
+std::string trace_head(const TraceShape& shape, std::span<const uint32_t> lengths) {
+  std::string head(kMagic.begin(), kMagic.end());
+  for (const int number : {shape.layers, shape.experts, shape.top_k}) append_u32(head, static_cast<uint32_t>(number));
+  append_u32(head, static_cast<uint32_t>(lengths.size()));
+  append_u32(head, static_cast<uint32_t>(trace_id_bytes(shape.experts)));
+  for (const uint32_t length : lengths) append_u32(head, length);
+  return head;
+}
+
 void Trace::save(const std::string& path) const {
-  const uint32_t id_bytes = experts_ <= 256 ? 1 : 2;
-  std::string out(kMagic.begin(), kMagic.end());
-  for (const int number : {layers_, experts_, top_k_, sequences()}) append_u32(out, static_cast<uint32_t>(number));
-  append_u32(out, id_bytes);
-  for (const int64_t length : lengths_) append_u32(out, static_cast<uint32_t>(length));
+  const int id_bytes = trace_id_bytes(experts_);
+  const std::vector<uint32_t> lengths(lengths_.begin(), lengths_.end());
+  std::string out = trace_head({layers_, experts_, top_k_}, lengths);
   for (const uint16_t id : ids_) {
     out.push_back(static_cast<char>(id & 0xFF));
     if (id_bytes == 2) out.push_back(static_cast<char>(id >> 8));

@@ -7,6 +7,16 @@
 
 namespace luce::experts {
 
+struct TraceShape {
+  int layers = 0;  // with experts
+  int experts = 0;
+  int top_k = 0;
+};
+
+/// What an `.lrt` file holds before its ids, and how many bytes each id takes.
+std::string trace_head(const TraceShape& shape, std::span<const uint32_t> lengths);
+int trace_id_bytes(int experts);
+
 /// Recorded routing of a model, as in an `.lrt` file: little endian "LRT1", u32 layers, experts, top_k, sequences,
 /// bytes per id (1 or 2), u32 length of each sequence in tokens, then ids [token][layer][k], one sequence after the
 /// other. Layers are those with experts, in order.
