@@ -76,21 +76,23 @@ LUCE_INLINE uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(sign | rounded >> 13);
 }
 
-LUCE_INLINE V load_f16(const uint8_t* p) {
+LUCE_INLINE VI load_u16(const uint8_t* p) {
   uint16_t bits[kLanes];
   __builtin_memcpy(bits, p, sizeof bits);
-  return V{half_to_float(bits[0]), half_to_float(bits[1]), half_to_float(bits[2]), half_to_float(bits[3])};
+  return VI{bits[0], bits[1], bits[2], bits[3]};
+}
+LUCE_INLINE V load_f16(const uint8_t* p) {
+  const VI bits = load_u16(p), magnitude = bits & 0x7fff;
+  const VI finite = as_int(as_float(magnitude << 13) * 0x1p112F);
+  const VI wide = magnitude >= 0x7c00 ? 0x7f800000 | (magnitude & 0x3ff) << 13 : finite;
+  return as_float(wide | (bits & 0x8000) << 16);
 }
 LUCE_INLINE void store_f16(uint8_t* p, V v) {
   uint16_t bits[kLanes];
   for (int i = 0; i < kLanes; ++i) bits[i] = float_to_half(v[i]);
   __builtin_memcpy(p, bits, sizeof bits);
 }
-LUCE_INLINE V load_bf16(const uint8_t* p) {
-  uint16_t bits[kLanes];
-  __builtin_memcpy(bits, p, sizeof bits);
-  return as_float(VI{bits[0], bits[1], bits[2], bits[3]} << 16);
-}
+LUCE_INLINE V load_bf16(const uint8_t* p) { return as_float(load_u16(p) << 16); }
 LUCE_INLINE VI load_u8(const uint8_t* p) { return VI{p[0], p[1], p[2], p[3]}; }
 LUCE_INLINE VI load_i8(const int8_t* p) { return VI{p[0], p[1], p[2], p[3]}; }
 LUCE_INLINE void store_i8(int8_t* p, VI v) {
