@@ -202,7 +202,7 @@ const ExpertShape kPlain{.experts = 5, .width = 20, .inner = 13};
 TEST_P(ExpertBlocks, AgreeWithDouble) {
   for (const ExpertShape& shape : {kMixed, kPlain}) {
     const Layer layer(shape);
-    for (const auto& [rows, top_k] : {std::pair(1, 1), std::pair(1, 4), std::pair(7, 3), std::pair(90, 2)}) {
+    for (const auto& [rows, top_k] : {std::pair(1, 1), std::pair(1, 4), std::pair(7, 3), std::pair(150, 3)}) {
       WavesOf service(shape, layer.placed, 100, false);
       const Routed routed = route(shape, rows, top_k);
       expect_close(run(routed, service), expected(routed, layer), 16, isa() + " experts");

@@ -8,10 +8,8 @@ LUCE_INLINE Bytes bytes_at(const uint8_t* p) {
   __builtin_memcpy(&b, p, sizeof b);
   return b;
 }
-// Bits [first, first + count) of each byte.
-LUCE_INLINE Bytes bits_of(Bytes b, int first, int count) {
-  return (Bytes)((Words)b >> first) & static_cast<uint8_t>((1 << count) - 1);
-}
+// Each byte moved right by some bits; those that come from its neighbour must lie outside the mask.
+LUCE_INLINE Bytes bits_of(Bytes b, int first, uint8_t mask) { return (Bytes)((Words)b >> first) & mask; }
 LUCE_INLINE Bytes left(Bytes b, int bits) { return (Bytes)((Words)b << bits); }
 LUCE_INLINE void put_bytes(int8_t* to, Bytes b) { __builtin_memcpy(to, &b, sizeof b); }
 
@@ -61,7 +59,7 @@ struct Q2k {
     for (int group = 0; group < 8; ++group) {
       int8_t q[32];
       for (int i = 0; i < 32; i += kByteLanes)
-        put_bytes(q + i, bits_of(bytes_at(p + 16 + group / 4 * 32 + i), group % 4 * 2, 2));
+        put_bytes(q + i, bits_of(bytes_at(p + 16 + group / 4 * 32 + i), group % 4 * 2, 3));
 #pragma GCC unroll 4
       for (int i = 0; i < 32; i += 2 * kLanes) {
         const int at = 32 * group + i;
@@ -99,7 +97,7 @@ struct Q3k {
     for (int group = 0; group < 8; ++group) {
       int8_t q[32];
       for (int i = 0; i < 32; i += kByteLanes) {
-        const Bytes low = bits_of(bytes_at(p + 32 + group / 4 * 32 + i), group % 4 * 2, 2);
+        const Bytes low = bits_of(bytes_at(p + 32 + group / 4 * 32 + i), group % 4 * 2, 3);
         put_bytes(q + i, (low | left(bits_of(bytes_at(p + i), group, 1), 2)) - 4);
       }
       scale_sixteens<32>(q, factors, 32 * group, sink);
@@ -156,7 +154,7 @@ struct Q5k {
     for (int group = 0; group < 8; ++group) {
       int8_t q[32];
       for (int i = 0; i < 32; i += kByteLanes) {
-        const Bytes low = bits_of(bytes_at(p + 48 + group / 2 * 32 + i), group % 2 * 4, 4);
+        const Bytes low = bits_of(bytes_at(p + 48 + group / 2 * 32 + i), group % 2 * 4, 15);
         put_bytes(q + i, low | left(bits_of(bytes_at(p + 16 + i), group, 1), 4));
       }
       const V scale = broadcast(factors[group]), offset = broadcast(factors[8 + group]);
@@ -181,8 +179,8 @@ struct Q6k {
 #pragma GCC unroll 4
       for (int quarter = 0; quarter < 4; ++quarter)
         for (int i = 0; i < 32; i += kByteLanes) {
-          const Bytes low = bits_of(bytes_at(p + 64 * half + quarter % 2 * 32 + i), quarter / 2 * 4, 4);
-          const Bytes high = bits_of(bytes_at(p + 128 + 32 * half + i), 2 * quarter, 2);
+          const Bytes low = bits_of(bytes_at(p + 64 * half + quarter % 2 * 32 + i), quarter / 2 * 4, 15);
+          const Bytes high = bits_of(bytes_at(p + 128 + 32 * half + i), 2 * quarter, 3);
           put_bytes(q + 32 * quarter + i, (low | left(high, 4)) - 32);
         }
       scale_sixteens<128>(q, factors, 128 * half, sink);
