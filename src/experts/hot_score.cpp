@@ -1,7 +1,6 @@
 #include "experts/hot_score.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace luce::experts {
 namespace {
@@ -13,10 +12,10 @@ HotScore::HotScore(int experts, const HotScoreSettings& settings)
       decode_(experts, settings.half_life_tokens),
       prompt_(experts, settings.half_life_tokens),
       transitions_(experts, settings.transitions),
-      boost_(static_cast<size_t>(experts)) {}
+      lift_(static_cast<size_t>(experts)) {}
 
 void HotScore::record(const LayerUse& use) {
-  boost_found_ = false;
+  lift_found_ = false;
   ++decode_tick_;
   const auto tail = static_cast<int64_t>(kTailHalfLives * settings_.half_life_tokens);
   const int64_t skipped = std::max<int64_t>(0, use.prompt_rows - tail);
@@ -52,12 +51,14 @@ void HotScore::learn(std::span<const int32_t> last, std::span<const int32_t> bef
 }
 
 double HotScore::keep_value(int32_t expert) const {
-  if (!boost_found_) find_boost();
-  const double uses = decode_.at(expert, decode_tick_) + prompt_.at(expert, prompt_tick_);
-  return uses * static_cast<double>(boost_[static_cast<size_t>(expert)]);
+  if (!lift_found_) find_lift();
+  const double lift = settings_.lift_floor + static_cast<double>(lift_[static_cast<size_t>(expert)]);
+  double value = decode_.at(expert, decode_tick_) + prompt_.at(expert, prompt_tick_);
+  for (int i = 0; i < settings_.power; ++i) value *= lift;
+  return value;
 }
 
-void HotScore::find_boost() const {
+void HotScore::find_lift() const {
   context_.clear();
   for (size_t row = 0; row < history_.decode_rows(); ++row) {
     add_context(history_.decode(row, 1), 1.0);
@@ -65,10 +66,8 @@ void HotScore::find_boost() const {
   }
   add_context(history_.prompt(1), 1.0);
   add_context(history_.prompt(2), settings_.second_weight);
-  transitions_.lift(context_, boost_);
-  for (float& boost : boost_)
-    boost = std::pow(boost + static_cast<float>(settings_.lift_floor), static_cast<float>(settings_.power));
-  boost_found_ = true;
+  transitions_.lift(context_, lift_);
+  lift_found_ = true;
 }
 
 void HotScore::add_context(std::span<const int32_t> experts, double weight) const {

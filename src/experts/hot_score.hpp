@@ -14,7 +14,7 @@ struct HotScoreSettings {
   double half_life_tokens = 24;  // of the use counts
   double second_weight = 0.3;    // of the token before the last, as context
   double lift_floor = 1;         // added to every lift: what is not next may still be needed soon
-  double power = 3;              // of the lift
+  int power = 3;                 // of the lift with its floor; 0 takes no notice of it
   TransitionCounts::Settings transitions;
   std::optional<double> gate;  // a miss must be worth this many times the weakest resident
 };
@@ -38,7 +38,7 @@ class HotScore final : public LayerPolicy {
   void record_decode_row(size_t row, std::span<const int32_t> chosen);
   void record_prompt_row(int64_t tick, std::span<const int32_t> chosen);
   void learn(std::span<const int32_t> last, std::span<const int32_t> before, std::span<const int32_t> chosen);
-  void find_boost() const;
+  void find_lift() const;
   void add_context(std::span<const int32_t> experts, double weight) const;
 
   HotScoreSettings settings_;
@@ -49,8 +49,8 @@ class HotScore final : public LayerPolicy {
   TransitionCounts transitions_;
 
   // Found when the first value is asked for after a step.
-  mutable bool boost_found_ = false;
-  mutable std::vector<float> boost_;  // [experts], (lift + floor)^power
+  mutable bool lift_found_ = false;
+  mutable std::vector<float> lift_;  // [experts]
   mutable std::vector<TransitionCounts::Context> context_;
 };
 
