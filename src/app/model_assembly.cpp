@@ -103,9 +103,7 @@ plan::MemoryPlan ModelAssembly::make_plan(const ResolvedSettings& settings) cons
   const int workers = limits_.sequences + values.engine.queue;
   request.overhead_bytes =
       std::max<int64_t>(0, base::resident_bytes() - tokenizer_bytes_) + kWorkingBytes + workers * kThreadBytes;
-  if (source_)
-    request.staging_bytes = static_cast<int64_t>(
-        experts::staging_bytes(*source_, cache_settings_.tier.fetch_threads, cache_settings_.tier.stream_slots));
+  if (source_) request.staging_bytes = static_cast<int64_t>(experts::fixed_bytes(*source_, cache_settings_));
   return plan::plan_memory(blueprint_.shape(), request);
 }
 

@@ -19,6 +19,13 @@ int most_experts(const ExpertSource& source) {
 
 }  // namespace
 
+size_t fixed_bytes(const ExpertSource& source, const CacheSettings& settings) {
+  const std::vector<int> experts = experts_by_layer(source);
+  const auto cells = static_cast<size_t>(std::accumulate(experts.begin(), experts.end(), 0));
+  return staging_bytes(source, settings.tier.fetch_threads, settings.tier.stream_slots) +
+         policy_bytes(source, settings.tier.policy) + Usage::bytes(cells);
+}
+
 CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> source, device::Device& device,
                                          const CacheSettings& settings)
     : source_(std::move(source)),

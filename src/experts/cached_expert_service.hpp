@@ -24,6 +24,10 @@ struct CacheMemory {
   size_t usage_bytes = 0;        // host
 };
 
+/// What a cache with these settings takes beside its slots, for the memory plan: read buffers, stream slots, and what
+/// it remembers of usage.
+size_t fixed_bytes(const ExpertSource& source, const CacheSettings& settings);
+
 /// How full the cache is.
 struct Residency {
   int resident = 0;  // experts in a slot

@@ -64,8 +64,4 @@ UsageCount Usage::read(const std::vector<Cell>& cells, int layer, int32_t expert
   return {counted.prompt.load(std::memory_order_relaxed), counted.decode.load(std::memory_order_relaxed)};
 }
 
-size_t Usage::bytes() const {
-  return (total_.size() + window_.size()) * sizeof(Cell) + buckets_.size() * sizeof(BucketCell);
-}
-
 }  // namespace luce::experts

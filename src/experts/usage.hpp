@@ -31,7 +31,9 @@ class Usage {
   uint64_t tokens() const { return tokens_.load(std::memory_order_relaxed); }
   int layers() const { return static_cast<int>(experts_.size()); }
   int experts(int layer) const { return experts_[static_cast<size_t>(layer)]; }
-  size_t bytes() const;
+  /// Memory for so many (layer, expert) pairs.
+  static size_t bytes(size_t cells) { return cells * (2 * sizeof(Cell) + kBuckets * sizeof(BucketCell)); }
+  size_t bytes() const { return bytes(total_.size()); }
 
  private:
   struct Cell {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "experts/hot_score.hpp"
 #include "experts/service_fixture.hpp"
 
 namespace luce::experts {
@@ -136,6 +137,10 @@ TEST(CachedExpertService, TakesAllItsMemoryAtTheStart) {
   EXPECT_EQ(f.service->memory().stream_bytes, 2 * 384U);
   EXPECT_EQ(f.service->memory().read_buffer_bytes, 2 * 16U);
   EXPECT_EQ(staging_bytes(f.source, 2, 2), 2 * 384U + 2 * 16U);
+  CacheSettings settings;
+  settings.tier.stream_slots = 2;
+  settings.tier.policy = PolicySpec::parse("hot-score");
+  EXPECT_EQ(fixed_bytes(f.source, settings), staging_bytes(f.source, 2, 2) + 3 * HotScore::bytes(8) + Usage::bytes(24));
   for (int layer : {0, 2, 3}) f.run(RoutingRows(layer, {{0, 1, 2, 3}, {4, 5, 6, 7}}));
   EXPECT_EQ(f.device.total(), before);
   f.service.reset();
