@@ -12,6 +12,7 @@
 #include "completion/reply/reply_format.hpp"
 #include "support/golden_path.hpp"
 #include "text/detokenizer.hpp"
+#include "text/utf8.hpp"
 
 namespace luce::completion {
 

@@ -28,7 +28,9 @@ void AnswerText::push(std::string_view text, size_t at) {
 }
 
 void AnswerText::hold(std::string_view text) {
+  const bool goes_on_waiting = style_.trims && trimmed_length(text) == 0 && (held_.empty() || is_space(held_.back()));
   held_.append(text);
+  if (goes_on_waiting) return;  // a long run of white space is not looked through for each of its pieces
   show(style_.trims ? certain_length() : held_.size());
 }
 

@@ -6,15 +6,26 @@
 
 namespace luce::completion {
 
+namespace {
+
+int marker_at(std::string_view text, std::span<const std::string> markers) {
+  for (size_t i = 0; i < markers.size(); ++i)
+    if (text.starts_with(markers[i])) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace
+
 MarkerScan scan_markers(std::string_view text, std::span<const std::string> markers, bool closed) {
-  MarkerScan scan{.text_bytes = text.size(), .marker = -1};
-  for (size_t i = 0; i < markers.size(); ++i) {
-    const size_t found =
-        text.substr(0, scan.marker < 0 ? text.size() : scan.text_bytes + markers[i].size() - 1).find(markers[i]);
-    if (found == std::string_view::npos || (scan.marker >= 0 && found >= scan.text_bytes)) continue;
-    scan = {.text_bytes = found, .marker = static_cast<int>(i)};
+  std::string first_bytes;
+  for (const std::string& marker : markers) first_bytes.push_back(marker.front());
+  for (size_t at = text.find_first_of(first_bytes); at != std::string_view::npos;
+       at = text.find_first_of(first_bytes, at + 1)) {
+    if (const int marker = marker_at(text.substr(at), markers); marker >= 0)
+      return {.text_bytes = at, .marker = marker};
   }
-  if (scan.marker >= 0 || closed) return scan;
+  MarkerScan scan{.text_bytes = text.size(), .marker = -1};
+  if (closed) return scan;
   for (const std::string& marker : markers)
     scan.text_bytes = std::min(scan.text_bytes, text.size() - partial_suffix(text, marker));
   return scan;

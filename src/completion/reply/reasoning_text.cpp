@@ -14,6 +14,7 @@ void ReasoningText::push(std::string_view text) {
     at_start_ = false;
   }
   held_.append(text);
+  if (trimmed_length(text) == 0) return;
   const size_t certain = trimmed_length(held_);
   events_.add_reasoning(std::string_view(held_).substr(0, certain));
   held_.erase(0, certain);

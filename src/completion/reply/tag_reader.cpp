@@ -14,7 +14,7 @@ namespace luce::completion {
 
 namespace {
 
-constexpr int kMostAttempts = 64;  // at calls inside reasoning that prove to be none, since each is read anew as text
+constexpr int kMostAttempts = 16;  // at calls inside reasoning that prove to be none, since each is read anew as text
 
 /// A call in the reasoning that is not complete yet: until it is, all of it may be reasoning.
 struct Attempt {
