@@ -7,8 +7,12 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "completion/grammar/grammar_constraint.hpp"
+#include "completion/grammar/output_grammar.hpp"
+#include "completion/reply/incoming.hpp"
 #include "completion/reply_plan.hpp"
 #include "completion/reply_state.hpp"
+#include "completion/thinking_budget.hpp"
 #include "completion/tool_check.hpp"
 #include "text/chat_template.hpp"
 #include "text/tokenizer.hpp"
@@ -41,6 +45,13 @@ std::vector<int> turn_ends(const std::vector<int32_t>& tokens, const text::Vocab
   return ends;
 }
 
+// Whether the model may open a think block itself: the prompt has neither closed one nor begun the answer.
+bool may_reason(const text::ChatPrompt& prompt, const ChatInput& input, const ReplyFormat& format) {
+  if (format.think_open.empty() || prompt.prefill || input.enable_thinking == false) return false;
+  const std::string_view text = prompt.text;
+  return !text.substr(0, trimmed_length(text)).ends_with(format.think_close);
+}
+
 }  // namespace
 
 std::string overflow_message(const engine::ContextOverflow& overflow, int max_tokens) {
@@ -68,7 +79,7 @@ Completer::Completer(engine::Engine& engine, const text::Tokenizer& tokenizer, c
       format_(std::make_shared<const ReplyFormat>(reply_format_of(
           template_source.empty() ? std::string_view(tokenizer.vocabulary().chat_template()) : template_source))) {}
 
-Prompt Completer::prepare(const ChatInput& input, const GenerationSettings& /*settings*/) const {
+Prompt Completer::prepare(const ChatInput& input, const GenerationSettings& settings) const {
   if (chat_template_ == nullptr)
     fail(ErrorKind::unsupported, "the model has no chat template: use /v1/completions, or give a template at start");
   const Json tools = checked_tools(input.tools);
@@ -85,7 +96,9 @@ Prompt Completer::prepare(const ChatInput& input, const GenerationSettings& /*se
   plan->tools = ToolSet(tools);
   plan->tool_choice = input.tool_choice;
   plan->parallel_tool_calls = input.parallel_tool_calls;
-  plan->starts_in_reasoning = rendered.opens_thinking;
+  plan->starts_in_reasoning = text::ends_inside(rendered, format_->think_open, format_->think_close, rendered.prefill);
+  plan->may_reason = may_reason(rendered, input, *format_);
+  plan->grammar = output_grammar(*plan, settings.output);
   std::vector<int32_t> tokens = tokenizer_.encode(rendered);
   std::vector<int> ends = turn_ends(tokens, tokenizer_.vocabulary());
   return {.text = rendered.text, .tokens = std::move(tokens), .turn_ends = std::move(ends), .plan = std::move(plan)};
@@ -97,10 +110,33 @@ Prompt Completer::prepare(std::string_view text, const GenerationSettings& setti
   return prompt;
 }
 
-Prompt Completer::prepare(std::vector<int32_t> tokens, const GenerationSettings& /*settings*/) const {
+Prompt Completer::prepare(std::vector<int32_t> tokens, const GenerationSettings& settings) const {
   auto plan = std::make_shared<ReplyPlan>();
   plan->format = format_;
+  plan->grammar = output_grammar(*plan, settings.output);
   return {.tokens = std::move(tokens), .plan = std::move(plan)};
+}
+
+std::shared_ptr<const TokenTable> Completer::token_table() const {
+  std::call_once(token_table_once_, [this] {
+    const text::Vocabulary& vocabulary = tokenizer_.vocabulary();
+    token_table_ = std::make_shared<const TokenTable>(vocabulary, token_ids(format_->markup_tokens, vocabulary));
+  });
+  return token_table_;
+}
+
+std::unique_ptr<sampling::TokenConstraint> Completer::constraint(const ReplyPlan& plan,
+                                                                 const GenerationSettings& settings) const {
+  std::unique_ptr<sampling::TokenConstraint> constraint;
+  if (plan.grammar != nullptr)
+    constraint = std::make_unique<GrammarConstraint>(plan.grammar, token_table(), tokenizer_.vocabulary().end_tokens());
+  const bool reasons = plan.chat && (plan.starts_in_reasoning || plan.may_reason);
+  if (!settings.thinking_budget_tokens || *settings.thinking_budget_tokens < 0 || !reasons) return constraint;
+  ThinkingBudget::Tags tags{.open = format_->think_open,
+                            .close = format_->think_close,
+                            .close_tokens = tokenizer_.encode(format_->think_close, text::Special::parse)};
+  return std::make_unique<ThinkingBudget>(std::move(tags), *settings.thinking_budget_tokens, plan.starts_in_reasoning,
+                                          token_table(), std::move(constraint));
 }
 
 StartResult Completer::start(const Prompt& prompt, const GenerationSettings& settings, int choice) const {
@@ -116,6 +152,7 @@ StartResult Completer::start(const Prompt& prompt, const GenerationSettings& set
   request.task_tag = settings.task_tag;
   request.use_prompt_cache = settings.use_prompt_cache;
   request.deadline = settings.deadline;
+  request.constraint = constraint(*prompt.plan, settings);
   engine::SubmitResult result = engine_.submit(std::move(request));
   if (auto* handle = std::get_if<engine::RequestHandle>(&result))
     return Reply(std::make_unique<Reply::State>(std::move(*handle), tokenizer_.vocabulary(), prompt.plan, settings));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ namespace luce::completion {
 
 struct ReplyPlan;
 struct ReplyFormat;
+class TokenTable;
 
 /// A prompt ready to run any number of times.
 struct Prompt {
@@ -74,10 +76,16 @@ class Completer {
   StartResult start(const Prompt& prompt, const GenerationSettings& settings, int choice) const;
 
  private:
+  std::shared_ptr<const TokenTable> token_table() const;
+  std::unique_ptr<sampling::TokenConstraint> constraint(const ReplyPlan& plan,
+                                                        const GenerationSettings& settings) const;
+
   engine::Engine& engine_;
   const text::Tokenizer& tokenizer_;
   const text::ChatTemplate* chat_template_;
   std::shared_ptr<const ReplyFormat> format_;
+  mutable std::once_flag token_table_once_;  // made when output is first constrained
+  mutable std::shared_ptr<const TokenTable> token_table_;
 };
 
 }  // namespace luce::completion

@@ -13,7 +13,9 @@ std::unique_ptr<ReplyReader> ReplyPlan::reader(const std::vector<std::string>& s
   if (!chat) return make_tag_reader(std::move(rules));
   if (!tools.empty()) rules.calls = format->calls.get();
   rules.shows_calls = tool_choice.mode != ToolMode::none && !tools.empty();
-  rules.one_call = !parallel_tool_calls || tool_choice.mode == ToolMode::named;
+  // A forced call is all that the client asked for.
+  const bool forced = tool_choice.mode == ToolMode::named || tool_choice.mode == ToolMode::required;
+  rules.one_call = !parallel_tool_calls || forced;
   rules.think_open = format->think_open;
   rules.think_close = format->think_close;
   rules.starts_in_reasoning = starts_in_reasoning;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "completion/calls/tool_set.hpp"
+#include "completion/grammar/program.hpp"
 #include "completion/input.hpp"
 #include "completion/reply/reply_format.hpp"
 
@@ -16,7 +17,8 @@ struct ReplyPlan {
   ToolChoice tool_choice = {};
   bool parallel_tool_calls = true;
   bool starts_in_reasoning = false;
-  bool may_reason = false;  // the model may open a think block itself
+  bool may_reason = false;                             // the model may open a think block itself
+  std::shared_ptr<const GrammarProgram> grammar = {};  // of the whole reply; null: it is free
 
   /// The plan must outlive the reader.
   std::unique_ptr<ReplyReader> reader(const std::vector<std::string>& stop) const;

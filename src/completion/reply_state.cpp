@@ -1,20 +1,10 @@
 #include "completion/reply_state.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace luce::completion {
-
-namespace {
-
-std::unordered_set<int32_t> ids_of(const std::vector<std::string>& texts, const text::Vocabulary& vocabulary) {
-  std::unordered_set<int32_t> ids;
-  for (const std::string& text : texts)
-    if (const std::optional<int32_t> id = vocabulary.find(text)) ids.insert(*id);
-  return ids;
-}
-
-}  // namespace
 
 Reply::State::State(engine::RequestHandle handle, const text::Vocabulary& vocabulary,
                     std::shared_ptr<const ReplyPlan> plan, const GenerationSettings& settings)
@@ -24,7 +14,7 @@ Reply::State::State(engine::RequestHandle handle, const text::Vocabulary& vocabu
       logprobs_(settings.sampling.logprobs),
       detokenizer_(vocabulary, {.show_control = true}),
       reader_(plan_->reader(settings.stop)) {
-  if (plan_->chat) markup_tokens_ = ids_of(plan_->format->markup_tokens, vocabulary);
+  if (plan_->chat) markup_tokens_ = token_ids(plan_->format->markup_tokens, vocabulary);
 }
 
 std::optional<TextEvent> Reply::State::next(std::chrono::milliseconds timeout) {
@@ -66,9 +56,12 @@ TokenText Reply::State::token_text(const engine::Token& token) const {
 void Reply::State::take_token(const engine::Token& token) {
   if (reader_->stopped()) return;  // generated before the engine heard of the stop
   ++usage_.completion_tokens;
-  if (is_shown(token.id))
-    add(reader_->push(detokenizer_.push(token.id), logprobs_ ? std::optional(token_text(token)) : std::nullopt));
-  if (reader_->in_reasoning()) ++usage_.reasoning_tokens;
+  if (reader_->reasoning_end() == kStillReasoning) reasoning_tokens_at_.push_back(text_bytes_);
+  if (is_shown(token.id)) {
+    const std::string text = detokenizer_.push(token.id);
+    text_bytes_ += text.size();
+    add(reader_->push(text, logprobs_ ? std::optional(token_text(token)) : std::nullopt));
+  }
   if (reader_->stopped()) handle_.stop();
 }
 
@@ -76,6 +69,8 @@ void Reply::State::take_end(bool cut, const engine::RequestStats& stats) {
   const bool by_limit = cut && !reader_->stopped();
   if (!reader_->stopped()) add(reader_->push(detokenizer_.flush(), std::nullopt));
   add(reader_->finish(by_limit));
+  usage_.reasoning_tokens = static_cast<int>(std::count_if(reasoning_tokens_at_.begin(), reasoning_tokens_at_.end(),
+                                                           [&](size_t at) { return at < reader_->reasoning_end(); }));
   usage_.prompt_tokens = stats.prompt_tokens;
   usage_.cached_tokens = stats.cached_tokens;
   ready_.push_back(Done{

@@ -40,6 +40,8 @@ class Reply::State {
   std::unique_ptr<ReplyReader> reader_;
   std::deque<TextEvent> ready_;
   Usage usage_;
+  size_t text_bytes_ = 0;                      // that the reader was given
+  std::vector<size_t> reasoning_tokens_at_{};  // where the text of tokens in the reasoning begins
   bool ended_ = false;
 };
 

@@ -20,7 +20,7 @@ struct Request {
   sampling::SamplingSettings sampling = {};
   int max_tokens = -1;                   // below 0: as many as the context holds
   std::vector<int32_t> end_tokens = {};  // end the reply; not reported as tokens and not counted as generated
-  bool ignore_eos = false;               // end tokens are never chosen
+  bool ignore_eos = false;  // end tokens are never chosen; the reply ends where its constraint leaves nothing else
   std::unique_ptr<sampling::TokenConstraint> constraint = {};  // may be null
 
   std::string session_id = {};      // empty: none; keeps a conversation on its prompt cache

@@ -12,7 +12,7 @@ double seconds(Clock::duration duration) { return std::chrono::duration<double>(
 
 sampling::SamplingSettings with_end_tokens_banned(const Request& request) {
   sampling::SamplingSettings settings = request.sampling;
-  if (!request.ignore_eos || request.constraint != nullptr) return settings;
+  if (!request.ignore_eos) return settings;
   for (const int32_t token : request.end_tokens)
     settings.logit_bias.push_back({.token = token, .bias = -std::numeric_limits<float>::infinity()});
   return settings;
@@ -77,7 +77,11 @@ bool Sequence::is_end(int32_t token) const {
 void Sequence::take_logits(std::span<const float> logits) {
   if (most_generated_ == 0) return finish(FinishReason::length);
   sampling::SampleResult result = sampler_.sample(logits, request().constraint.get());
-  if (const auto* error = std::get_if<sampling::SampleError>(&result)) return fail(kind_of(*error), message_of(*error));
+  if (const auto* error = std::get_if<sampling::SampleError>(&result)) {
+    const bool only_end_left = *error == sampling::SampleError::nothing_allowed && request().constraint != nullptr;
+    if (only_end_left && request().ignore_eos) return finish(FinishReason::end_token);
+    return fail(kind_of(*error), message_of(*error));
+  }
   take_token(std::move(std::get<sampling::Sample>(result)));
 }
 

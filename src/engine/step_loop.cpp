@@ -225,7 +225,9 @@ void StepLoop::give_logits(Sequence& sequence, std::span<const float> logits) {
   const int generated = sequence.stats().generated_tokens;
   try {
     sequence.take_logits(logits);
-  } catch (const std::exception& error) {  // an output constraint may fail; the other sequences go on
+  } catch (const Error& error) {  // an output constraint may fail; the other sequences go on
+    sequence.fail(error.kind(), error.what());
+  } catch (const std::exception& error) {
     sequence.fail(ErrorKind::internal, error.what());
   }
   if (sequence.stats().generated_tokens == generated) return;

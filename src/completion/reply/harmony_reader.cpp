@@ -59,7 +59,7 @@ class HarmonyReader : public ReplyReader {
 
   bool stopped() const override { return answer_.stopped() || (rules_.one_call && calls_.complete() > 0); }
   std::string stop_string() const override { return answer_.stop_string(); }
-  bool in_reasoning() const override { return part_ == Part::reasoning || (part_ == Part::header && !answered_); }
+  size_t reasoning_end() const override { return answered_ ? reasoning_end_ : kStillReasoning; }
   bool has_calls() const override { return calls_.shown() > 0; }
 
  private:
@@ -90,6 +90,7 @@ class HarmonyReader : public ReplyReader {
   bool begin_body(Part part, size_t header_bytes) {
     incoming_.consume(header_bytes);
     if (part == Part::reasoning) reasoning_.push("\n\n");  // between two messages
+    if (part != Part::reasoning && !answered_) reasoning_end_ = message_at_;
     answered_ = answered_ || part != Part::reasoning;
     part_ = part;
     return true;
@@ -104,6 +105,7 @@ class HarmonyReader : public ReplyReader {
     incoming_.consume(scan.text_bytes);
     if (scan.marker < 0) return false;
     if (part_ == Part::call) end_call();
+    message_at_ = incoming_.position();
     incoming_.consume(kBodyEnds[scan.marker].size());
     part_ = Part::header;
     return true;
@@ -123,6 +125,8 @@ class HarmonyReader : public ReplyReader {
   Part part_ = Part::header;
   size_t argument_bytes_ = 0;  // of the open call
   bool answered_ = false;
+  size_t message_at_ = 0;     // where the markup before the current message begins
+  size_t reasoning_end_ = 0;  // once answered
 };
 
 }  // namespace

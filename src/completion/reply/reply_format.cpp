@@ -16,7 +16,7 @@ bool mentions(std::string_view chat_template, std::string_view text) {
 }
 
 ReplyFormat harmony_format() {
-  ReplyFormat format{.harmony = true, .calls = std::make_shared<ToolCallTagSyntax>(false)};
+  ReplyFormat format{.harmony = true, .form = CallForm::harmony, .calls = std::make_shared<ToolCallTagSyntax>(false)};
   format.markup_tokens = {"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>",
                           "<|end|>",   "<|call|>",    "<|return|>"};
   return format;
@@ -24,16 +24,22 @@ ReplyFormat harmony_format() {
 
 void choose_calls(std::string_view chat_template, ReplyFormat& format) {
   if (mentions(chat_template, "[TOOL_CALLS]")) {
+    format.form = CallForm::mistral;
     format.calls = std::make_shared<MistralSyntax>();
     format.markup_tokens = {"[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"};
     format.new_call_id = [] { return random_letters(9); };  // its template takes no other
   } else if (mentions(chat_template, DeepSeekSyntax::tokens()[0])) {
+    format.form = CallForm::deepseek;
     format.calls = std::make_shared<DeepSeekSyntax>();
     format.markup_tokens.assign(DeepSeekSyntax::tokens().begin(), DeepSeekSyntax::tokens().end());
   } else if (mentions(chat_template, "<tool_call>") || !mentions(chat_template, "\"parameters\"")) {
-    format.calls = std::make_shared<ToolCallTagSyntax>(mentions(chat_template, "<arg_key>"));
+    const bool key_values = mentions(chat_template, "<arg_key>");
+    if (mentions(chat_template, "<function=")) format.form = CallForm::tagged;
+    if (key_values) format.form = CallForm::key_values;
+    format.calls = std::make_shared<ToolCallTagSyntax>(key_values);
     format.markup_tokens = {"<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"};
   } else {
+    format.form = CallForm::plain_json;
     format.calls = std::make_shared<PlainJsonSyntax>();
     format.markup_tokens = {"<|python_tag|>"};
   }
@@ -57,6 +63,13 @@ ReplyFormat reply_format_of(std::string_view chat_template) {
   format.markup_tokens.push_back(format.think_open);
   format.markup_tokens.push_back(format.think_close);
   return format;
+}
+
+std::unordered_set<int32_t> token_ids(const std::vector<std::string>& texts, const text::Vocabulary& vocabulary) {
+  std::unordered_set<int32_t> ids;
+  for (const std::string& text : texts)
+    if (const std::optional<int32_t> id = vocabulary.find(text)) ids.insert(*id);
+  return ids;
 }
 
 std::unique_ptr<ReplyReader> make_reply_reader(const ReplyFormat& format, ReplyRules rules) {

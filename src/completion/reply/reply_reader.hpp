@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,8 @@ struct ReplyRules {
   std::function<std::string()> new_call_id = {};
 };
 
+constexpr size_t kStillReasoning = static_cast<size_t>(-1);
+
 /// Turns the text of one reply, in pieces of whole UTF-8, into deltas. What the deltas join to does not depend on how
 /// the text was cut.
 class ReplyReader {
@@ -40,8 +43,8 @@ class ReplyReader {
   /// A stop string was found, or the one call that was wanted is complete: nothing more is read.
   virtual bool stopped() const = 0;
   virtual std::string stop_string() const = 0;
-  /// The text so far ends inside the reasoning.
-  virtual bool in_reasoning() const = 0;
+  /// The byte of the text before which all is reasoning: 0 if none is, kStillReasoning while it goes on.
+  virtual size_t reasoning_end() const = 0;
   virtual bool has_calls() const = 0;
 };
 

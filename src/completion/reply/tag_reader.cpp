@@ -42,7 +42,7 @@ class TagReader : public ReplyReader {
     reasoning_markers_ = {rules_.think_close};
     reasoning_markers_.insert(reasoning_markers_.end(), call_markers_.begin(), call_markers_.end());
     phase_ = rules_.think_open.empty() ? Phase::answer : Phase::opening;
-    calls_.before_call = [this] { in_reasoning() ? reasoning_.call_begins() : answer_.call_begins(); };
+    calls_.before_call = [this] { phase_ == Phase::reasoning ? reasoning_.call_begins() : answer_.call_begins(); };
   }
 
   std::vector<TextEvent> push(std::string_view text, std::optional<TokenText> token) override {
@@ -72,8 +72,9 @@ class TagReader : public ReplyReader {
 
   bool stopped() const override { return answer_.stopped() || (rules_.one_call && calls_.complete() > 0); }
   std::string stop_string() const override { return answer_.stop_string(); }
-  bool in_reasoning() const override {
-    return phase_ == Phase::reasoning || (phase_ == Phase::opening && rules_.starts_in_reasoning);
+  size_t reasoning_end() const override {
+    const bool goes_on = phase_ == Phase::reasoning || (phase_ == Phase::opening && rules_.starts_in_reasoning);
+    return goes_on ? kStillReasoning : reasoning_end_;
   }
   bool has_calls() const override { return calls_.shown() > 0; }
 
@@ -109,6 +110,7 @@ class TagReader : public ReplyReader {
     incoming_.consume(scan.text_bytes);
     if (scan.marker < 0) return false;
     if (scan.marker > 0) return begin_attempt(), true;
+    reasoning_end_ = incoming_.position();
     incoming_.consume(rules_.think_close.size());
     reasoning_.finish();
     answer_.after_reasoning();
@@ -200,6 +202,7 @@ class TagReader : public ReplyReader {
   std::vector<std::string> call_markers_;
   std::vector<std::string> reasoning_markers_;  // the closing tag, then those of calls
   Phase phase_ = Phase::opening;
+  size_t reasoning_end_ = 0;
   Incoming incoming_;
   std::unique_ptr<CallParser> parser_;  // inside a call of the answer
   std::unique_ptr<Attempt> attempt_;

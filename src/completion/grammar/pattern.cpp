@@ -1,0 +1,96 @@
+#include "completion/grammar/pattern.hpp"
+
+#include "base/format.hpp"
+
+#include <algorithm>
+
+#include "completion/grammar/pattern_syntax.hpp"
+
+namespace luce::completion {
+
+namespace {
+
+using Kind = PatternNode::Kind;
+
+class PatternCompiler {
+ public:
+  PatternCompiler(GrammarBuilder& builder, JsonRules& json) : builder_(builder), json_(json) {}
+
+  // Alternatives of the whole pattern; without ^ or $ any text may come before or after.
+  int whole(const PatternNode& choice, int next) {
+    std::vector<int> branches;
+    for (const PatternNode& sequence : choice.parts) {
+      const int inside = node(sequence, sequence.at_end ? next : any_text(next));
+      branches.push_back(sequence.at_start ? inside : any_text(inside));
+    }
+    return builder_.any_of(std::move(branches));
+  }
+
+ private:
+  int any_text(int next) { return builder_.repeat(builder_.rule(json_.character(kReturn)), 0, kUnbounded, next); }
+
+  int node(const PatternNode& pattern, int next) {
+    switch (pattern.kind) {
+      case Kind::characters: return characters(pattern.characters, next);
+      case Kind::repeat:
+        return builder_.repeat(builder_.rule(node(pattern.parts.front(), kReturn)), pattern.least, pattern.most, next);
+      case Kind::sequence:
+        for (auto part = pattern.parts.rbegin(); part != pattern.parts.rend(); ++part) next = node(*part, next);
+        return next;
+      case Kind::choice: {
+        std::vector<int> branches;
+        for (const PatternNode& part : pattern.parts) branches.push_back(node(part, next));
+        return builder_.any_of(std::move(branches));
+      }
+    }
+    return next;
+  }
+
+  // In a JSON string quotes, backslashes and control characters are escaped.
+  int characters(const CodePoints& ranges, int next) {
+    std::vector<int> branches;
+    for (const auto& [first, last] : ranges) {
+      for (char32_t c = first; c <= std::min<char32_t>(last, 0x1F); ++c)
+        branches.push_back(builder_.literal(escaped(c), next));
+      for (const char32_t c : {U'"', U'\\'})
+        if (first <= c && c <= last) branches.push_back(builder_.literal(escaped(c), next));
+      add_plain(std::max<char32_t>(first, 0x20), last, next, branches);
+    }
+    return builder_.any_of(std::move(branches));
+  }
+
+  void add_plain(char32_t first, char32_t last, int next, std::vector<int>& branches) {
+    for (const char32_t hole : {U'"', U'\\'}) {
+      if (hole < first || hole > last) continue;
+      if (first < hole) branches.push_back(builder_.code_points(first, hole - 1, next));
+      first = hole + 1;
+    }
+    const bool only_surrogates = first >= 0xD800 && last <= 0xDFFF;
+    if (first <= last && !only_surrogates) branches.push_back(builder_.code_points(first, last, next));
+  }
+
+  static std::string escaped(char32_t c) {
+    switch (c) {
+      case '"': return "\\\"";
+      case '\\': return "\\\\";
+      case '\b': return "\\b";
+      case '\f': return "\\f";
+      case '\n': return "\\n";
+      case '\r': return "\\r";
+      case '\t': return "\\t";
+      default: return fmt::format("\\u{:04x}", static_cast<uint32_t>(c));
+    }
+  }
+
+  GrammarBuilder& builder_;
+  JsonRules& json_;
+};
+
+}  // namespace
+
+int compile_pattern(GrammarBuilder& builder, JsonRules& json, std::string_view pattern, const std::string& place,
+                    int next) {
+  return PatternCompiler(builder, json).whole(parse_pattern(pattern, place), next);
+}
+
+}  // namespace luce::completion
