@@ -145,7 +145,7 @@ TEST_P(AttentionOps, TakesHeadsThatAreNoMultipleOfAVector) {
   }
 }
 
-TEST_P(AttentionOps, ARowDoesNotDependOnItsNeighboursOrThreads) {
+TEST_P(AttentionOps, ARowDoesNotDependOnItsNeighbours) {
   fill(Format::f16, {});
   const std::vector<float> q = queries(kPositions.size());
   const std::vector<float> together = attend(q, kPositions);
@@ -156,6 +156,17 @@ TEST_P(AttentionOps, ARowDoesNotDependOnItsNeighboursOrThreads) {
     const std::vector<float> alone = attend(one, {kPositions[r]});
     EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + static_cast<int64_t>(r * row_values)))
         << "row " << r;
+  }
+}
+
+TEST_P(AttentionOps, ThreadsChangeNoBit) {
+  fill(Format::f16, {});
+  for (const std::vector<int32_t>& positions : {kPositions, std::vector<int32_t>{1299}}) {
+    const std::vector<float> q = queries(positions.size()), first = attend(q, positions);
+    for (const int threads : {1, 2, 3, 7}) {
+      use_threads(threads);
+      EXPECT_EQ(attend(q, positions), first) << threads << " threads, " << positions.size() << " rows";
+    }
   }
 }
 
@@ -177,7 +188,7 @@ TEST_P(AttentionOps, AppendsWhatTheFormatCanHold) {
 }
 
 TEST_P(AttentionOps, RefusesHeadsThatDoNotFillBlocks) {
-  EXPECT_FALSE(device_.supports(Format::q8_0, 48));
+  EXPECT_FALSE(device_->supports(Format::q8_0, 48));
   Guarded<float> k(48), v(48);
   Guarded<int32_t> zero(1);
   Guarded<uint8_t> bytes(512);

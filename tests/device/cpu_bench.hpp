@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,9 +34,12 @@ inline std::vector<std::string> isa_names() {
 class OnEachCpu : public testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   const std::string& isa() const { return std::get<0>(GetParam()); }
-  Stream& stream() { return device_.begin_step(); }
+  Stream& stream() { return device_->begin_step(); }
+  /// Ops run with this many threads from now on.
+  void use_threads(int threads) { device_ = std::make_unique<cpu::CpuDevice>(cpu::CpuSettings{threads, isa()}); }
 
-  cpu::CpuDevice device_{cpu::CpuSettings{.threads = std::get<1>(GetParam()), .isa = std::get<0>(GetParam())}};
+  std::unique_ptr<cpu::CpuDevice> device_ =
+      std::make_unique<cpu::CpuDevice>(cpu::CpuSettings{std::get<1>(GetParam()), std::get<0>(GetParam())});
 };
 
 inline std::string cpu_case_name(const testing::TestParamInfo<std::tuple<std::string, int>>& test) {

@@ -224,6 +224,19 @@ TEST_P(ExpertBlocks, WavesChangeNoBit) {
   }
 }
 
+TEST_P(ExpertBlocks, ThreadsChangeNoBit) {
+  const Layer layer(kMixed);
+  WavesOf service(kMixed, layer.placed, 3, false);
+  for (const auto& [rows, top_k] : {std::pair(1, 8), std::pair(70, 3)}) {
+    const Routed routed = route(kMixed, rows, top_k);
+    const std::vector<float> first = run(routed, service);
+    for (const int threads : {1, 2, 3, 7}) {
+      use_threads(threads);
+      EXPECT_EQ(run(routed, service), first) << threads << " threads, " << rows << " rows";
+    }
+  }
+}
+
 TEST_P(ExpertBlocks, ARowDoesNotDependOnItsNeighbours) {
   const Layer layer(kMixed);
   const Routed routed = route(kMixed, 70, 4);

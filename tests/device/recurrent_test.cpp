@@ -5,6 +5,8 @@
 namespace luce::device {
 namespace {
 
+using tensor::Shape;
+
 /// Convolution and delta rule against plain loops in double, over several steps of two sequences.
 class RecurrentOps : public OnEachCpu {};
 LUCE_ON_EACH_CPU(RecurrentOps);
@@ -181,6 +183,50 @@ TEST_P(RecurrentOps, DeltaRuleFollowsItsDefinition) {
       state.expect_intact();
     }
   }
+}
+
+// Rows [begin, begin + rows) of a tensor of all rows.
+Tensor rows_of_tensor(Tensor whole, int64_t begin, int64_t rows) {
+  whole.address += static_cast<Address>(begin * whole.stride[0]) * sizeof(float);
+  return first_rows(whole, rows);
+}
+
+TEST_P(RecurrentOps, CuttingASequenceIntoStepsChangesNoBit) {
+  constexpr int64_t kRows = 11, kHeads = 4, kKeys = 24, kValues = 40, kTaps = 4, kChannels = kHeads * kValues;
+  Guarded<float> x(random_values(kRows * kChannels, 1)), kernel(random_values(kChannels * kTaps, 2));
+  Guarded<float> k(random_values(kRows * kHeads * kKeys, 3, 0.2F)), q(random_values(kRows * kHeads * kKeys, 4));
+  Guarded<float> decay = fractions(kRows * kHeads, 5), beta = fractions(kRows * kHeads, 6);
+  const auto run = [&](const std::vector<int32_t>& pieces) {
+    Guarded<float> past((kTaps - 1) * kChannels), state(kHeads * kKeys * kValues), mixed(kRows * kChannels),
+        out(mixed.size());
+    int32_t first = 0;
+    for (const int32_t rows : pieces) {
+      Guarded<int32_t> span(std::vector<int32_t>{0, 0, rows, first});
+      const auto part = [&](Guarded<float>& values, const Shape& shape) {
+        return rows_of_tensor(floats_tensor(values, shape), first, rows);
+      };
+      Stream& step = stream();
+      step.convolve({.x = part(x, {kRows, kChannels}),
+                     .kernel = floats_tensor(kernel, {kChannels, kTaps}),
+                     .state = floats_tensor(past, {1, kTaps - 1, kChannels}),
+                     .spans = ints_tensor(span, {1, 4}),
+                     .out = part(mixed, {kRows, kChannels})});
+      step.delta_rule({.q = part(q, {kRows, kHeads, kKeys}),
+                       .k = part(k, {kRows, kHeads, kKeys}),
+                       .v = split_heads(part(mixed, {kRows, kChannels}), kHeads),
+                       .decay = part(decay, {kRows, kHeads}),
+                       .beta = part(beta, {kRows, kHeads}),
+                       .state = floats_tensor(state, {1, kHeads, kKeys, kValues}),
+                       .spans = ints_tensor(span, {1, 4}),
+                       .out = split_heads(part(out, {kRows, kChannels}), kHeads)});
+      first += rows;
+    }
+    return out.values();
+  };
+  const std::vector<float> whole = run({11});
+  EXPECT_EQ(run({1, 1, 9}), whole);
+  EXPECT_EQ(run({2, 2, 2, 2, 3}), whole);
+  EXPECT_EQ(run({7, 1, 3}), whole);
 }
 
 }  // namespace
