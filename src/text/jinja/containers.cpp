@@ -28,6 +28,7 @@ void List::adopt(std::vector<Value> items) {
 
 std::vector<Value> List::take_items() {
   heap().work(items_.size());
+  if (!failure_.empty()) raise("{}", failure_);
   if (flavor_ != Flavor::generator) return items_;
   if (consumed_) return {};
   consumed_ = true;

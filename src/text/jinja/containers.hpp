@@ -30,6 +30,8 @@ class List final : public Tracked {
   void name_items(std::vector<std::string_view> names) { names_ = std::move(names); }
   /// Null if no item has that name.
   const Value* named_item(std::string_view name) const;
+  /// For a generator that cannot give its items: the error that asking for them raises.
+  void fail_with(std::string why) { failure_ = std::move(why); }
   /// The items to iterate over; a generator gives them once.
   std::vector<Value> take_items();
 
@@ -41,6 +43,7 @@ class List final : public Tracked {
   bool consumed_ = false;
   std::vector<Value> items_;
   std::vector<std::string_view> names_;
+  std::string failure_;
 };
 
 /// Keys in the order of insertion. Keys are strings, numbers, none, booleans or tuples of them.

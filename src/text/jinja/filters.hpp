@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "text/jinja/arguments.hpp"
+#include "text/jinja/containers.hpp"
+#include "text/jinja/error.hpp"
 
 namespace luce::text::jinja {
 
@@ -19,6 +21,20 @@ struct FilterEntry {
 Filter find_filter(std::string_view name);
 /// Runs a filter by its name, as map() does. Throws TemplateError if there is none.
 Value run_filter(Frame& frame, std::string_view name, const Value& input, Arguments& arguments);
+
+/// A filter whose result is a generator in Jinja2: an error shows only when its items are asked for.
+template <Filter filter>
+Value lazily(Frame& frame, const Value& input, Arguments& arguments) {
+  try {
+    return filter(frame, input, arguments);
+  } catch (const LimitError&) {
+    throw;
+  } catch (const TemplateError& error) {
+    auto generator = make_list(frame.heap(), {}, Flavor::generator);
+    generator->fail_with(error.what());
+    return generator;
+  }
+}
 
 // The tables that find_filter looks through.
 std::span<const FilterEntry> string_filters();

@@ -27,7 +27,9 @@ Value indent(Frame& frame, const Value& input, Arguments& arguments) {
   const String indention = blanks_or_text(heap, arguments.find(0, "width"), 4);
   const bool first = arguments.boolean(1, "first", false);
   const bool blank = arguments.boolean(2, "blank", false);
-  const String text = to_string(heap, input);
+  require_defined(input);
+  if (!input.is_string()) raise("unsupported operand type(s) for +=: '{}' and 'str'", type_name(input));
+  const String& text = input.string();
   // One more line end makes the last one count.
   const String ended = concatenate(heap, text, String::literal("\n"));
   const std::vector<Value> lines = split_lines(heap, ended, false);
@@ -47,6 +49,7 @@ Value center(Frame& frame, const Value& input, Arguments& arguments) {
 
 Value truncate(Frame& frame, const Value& input, Arguments& arguments) {
   Heap& heap = frame.heap();
+  if (!length_of(input)) raise("object of type '{}' has no len()", type_name(input));
   const String text = to_string(heap, input);
   const Integer length = std::min(arguments.integer(0, "length", 255), Integer{1} << 60);
   const bool cut_words = arguments.boolean(1, "killwords", false);

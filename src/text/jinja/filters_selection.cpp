@@ -31,6 +31,7 @@ Value map_attribute(Frame& frame, const Value& input, const Arguments& arguments
 }
 
 Value map(Frame& frame, const Value& input, Arguments& arguments) {
+  if (!input.truthy()) return make_list(frame.heap(), {}, Flavor::generator);
   if (arguments.positional.empty() && arguments.find("attribute") != nullptr)
     return map_attribute(frame, input, arguments);
   const String name = to_text(arguments.need(0, "filter"), "filter");
@@ -46,6 +47,7 @@ Value map(Frame& frame, const Value& input, Arguments& arguments) {
 Value choose(Frame& frame, const Value& input, const Arguments& arguments, const AttributePath& path, size_t at,
              bool keep) {
   std::vector<Value> out;
+  if (!input.truthy()) return make_list(frame.heap(), {}, Flavor::generator);
   for (Value& item : iterate(frame.heap(), input)) {
     const Value value = path.of(frame, item);
     bool passes = value.truthy();
@@ -70,11 +72,11 @@ Value select_attribute(Frame& frame, const Value& input, Arguments& arguments) {
 }
 
 constexpr auto kFilters = std::to_array<FilterEntry>({
-    {"map", map},
-    {"select", select<true>},
-    {"reject", select<false>},
-    {"selectattr", select_attribute<true>},
-    {"rejectattr", select_attribute<false>},
+    {"map", lazily<map>},
+    {"select", lazily<select<true>>},
+    {"reject", lazily<select<false>>},
+    {"selectattr", lazily<select_attribute<true>>},
+    {"rejectattr", lazily<select_attribute<false>>},
 });
 
 }  // namespace

@@ -236,15 +236,15 @@ constexpr auto kFilters = std::to_array<FilterEntry>({
     {"list", list},
     {"reverse", reverse},
     {"sort", sort},
-    {"unique", unique},
+    {"unique", lazily<unique>},
     {"min", minimum},
     {"max", maximum},
     {"sum", sum},
-    {"batch", batch},
-    {"slice", slice_filter},
+    {"batch", lazily<batch>},
+    {"slice", lazily<slice_filter>},
     {"groupby", group_by},
     {"dictsort", dict_sort},
-    {"items", items},
+    {"items", lazily<items>},
 });
 
 }  // namespace

@@ -30,7 +30,8 @@ class PercentFormatter {
       kept = at_;
     }
     out_.append(format_, kept, text.size());
-    const bool by_name = arguments_.is(Kind::dict);
+    const bool by_name =
+        arguments_.is(Kind::dict) || (arguments_.is(Kind::list) && arguments_.list().flavor() != Flavor::tuple);
     if (next_ < items_.size() && !by_name) raise("not all arguments converted during string formatting");
     return out_.finish(format_.is_markup());
   }

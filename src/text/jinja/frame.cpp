@@ -46,7 +46,8 @@ void Scope::surrender(std::vector<Value>& out) {
 Step::Step(Render& render, Position at) : render_(render) {
   render.at = at;
   render.heap.work(1);
-  if (render.depth >= render.heap.limits().depth) raise("the template nests more than {} evaluations", render.depth);
+  if (render.depth >= render.heap.limits().depth)
+    raise_limit("the template nests more than {} evaluations", render.depth);
   ++render.depth;
 }
 

@@ -49,6 +49,7 @@ Value range(Frame& frame, Arguments& arguments) {
 void fill_from(Frame& frame, Dict& dict, const Arguments& arguments) {
   if (!arguments.positional.empty()) {
     const Value& source = arguments.positional[0];
+    require_defined(source);
     if (source.is(Kind::dict)) {
       for (const auto& [key, value] : source.dict().entries()) dict.set(key, value);
     } else {

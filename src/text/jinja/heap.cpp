@@ -47,11 +47,11 @@ void Heap::drain() noexcept {
 
 void Heap::take(size_t bytes) {
   if (bytes > limits_.memory_bytes - used_bytes_) {
-    raise("the template needs more than {} MiB of memory", limits_.memory_bytes >> 20);
+    raise_limit("the template needs more than {} MiB of memory", limits_.memory_bytes >> 20);
   }
   used_bytes_ += bytes;
 }
 
-void Heap::out_of_steps() const { raise("the template takes more than {} steps", limits_.steps); }
+void Heap::out_of_steps() const { raise_limit("the template takes more than {} steps", limits_.steps); }
 
 }  // namespace luce::text::jinja

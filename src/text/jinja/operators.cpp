@@ -127,7 +127,7 @@ Value repeat(Heap& heap, const Value& sequence, Integer times) {
   }
   const List& list = sequence.list();
   if (list.size() > 0 && count > heap.limits().memory_bytes / sizeof(Value) / list.size()) {
-    raise("the template needs more than {} MiB of memory", heap.limits().memory_bytes >> 20);
+    raise_limit("the template needs more than {} MiB of memory", heap.limits().memory_bytes >> 20);
   }
   std::vector<Value> items;
   for (size_t i = 0; i < count && list.size() > 0; ++i) {

@@ -4,11 +4,11 @@ namespace luce::text::jinja {
 
 NameId Parser::use_name(const std::string& name) {
   const NameId id = names_.add(name);
-  if (macros_.empty()) return id;
-  MacroDefinition& macro = *macros_.back();
-  if (name == "varargs") macro.rest = id;
-  if (name == "kwargs") macro.keyword_rest = id;
-  if (name == "caller") macro.caller = id;
+  for (MacroDefinition* macro : macros_) {
+    if (name == "varargs") macro->rest = id;
+    if (name == "kwargs") macro->keyword_rest = id;
+    if (name == "caller") macro->caller = id;
+  }
   return id;
 }
 
@@ -145,8 +145,9 @@ ExpressionPtr Parser::parse_test(ExpressionPtr input) {
     arguments = parse_arguments();
   } else if (begins_test_argument()) {
     arguments.positional.push_back(parse_postfix(parse_primary(), false));
+  } else if (at_name("is")) {
+    fail_here("tests cannot be chained with 'is'");
   }
-  if (at_name("is")) fail_here("tests cannot be chained with 'is'");
   ExpressionPtr test = std::make_unique<TestCall>(at, std::move(input), std::move(name), std::move(arguments));
   if (!negated) return test;
   return std::make_unique<Unary>(at, Sign::logical_not, std::move(test));

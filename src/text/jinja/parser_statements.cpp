@@ -111,9 +111,11 @@ void Parser::parse_tag(Body& body, const OpenTag& open) {
   }
   if (stray) raise_at(at, "found '" + name + "', but nothing is open here");
   if (name == "print") {
-    ExpressionPtr value = parse_tuple(true);
+    while (!at_end_of_tag()) {
+      body.push_back(std::make_unique<Print>(at, parse_expression()));
+      if (!take_op(",")) break;
+    }
     end_tag();
-    body.push_back(std::make_unique<Print>(at, std::move(value)));
     return;
   }
   body.push_back(parse_statement(name, at));

@@ -67,10 +67,13 @@ Value get_slice(Heap& heap, const Value& object, const SliceBounds& bounds) {
   require_defined(bounds.begin);
   require_defined(bounds.end);
   require_defined(bounds.step);
-  const std::string missing = "'" + std::string(type_name(object)) + " object' has no such slice";
-  if (!is_bound(bounds.begin) || !is_bound(bounds.end) || !is_bound(bounds.step)) return undefined(missing);
+  if (object.is(Kind::dict)) raise("unhashable type: 'slice'");
+  const bool sliceable = object.is_string() || (object.is(Kind::list) && object.list().flavor() <= Flavor::range);
+  if (!sliceable) raise("'{}' object is not subscriptable", type_name(object));
+  if (!is_bound(bounds.begin) || !is_bound(bounds.end) || !is_bound(bounds.step)) {
+    raise("slice indices must be integers or None or have an __index__ method");
+  }
   if (object.is_string()) return slice_string(heap, object.string(), bounds);
-  if (!object.is(Kind::list) || object.list().flavor() > Flavor::range) return undefined(missing);
   return slice_list(heap, object.list(), bounds);
 }
 

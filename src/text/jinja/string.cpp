@@ -37,7 +37,7 @@ StringBuilder::~StringBuilder() { heap_.give(charged_bytes_); }
 
 void StringBuilder::grow(size_t bytes) {
   if (bytes > heap_.limits().string_bytes - std::min(bytes_.size(), heap_.limits().string_bytes)) {
-    raise("the template makes a text of more than {} MiB", heap_.limits().string_bytes >> 20);
+    raise_limit("the template makes a text of more than {} MiB", heap_.limits().string_bytes >> 20);
   }
   heap_.work_on_bytes(bytes);
   heap_.take(bytes);
@@ -76,9 +76,14 @@ void StringBuilder::append(const String& text, size_t begin, size_t end) {
 void StringBuilder::append_times(const String& text, size_t count) {
   if (text.empty() || count == 0) return;
   const size_t limit = heap_.limits().string_bytes;
-  if (count > limit / text.size()) raise("the template makes a text of more than {} MiB", limit >> 20);
-  heap_.work(count);
-  for (size_t i = 0; i < count; ++i) append(text);
+  if (count > limit / text.size()) raise_limit("the template makes a text of more than {} MiB", limit >> 20);
+  if (!text.plain_spans().empty()) {
+    for (size_t i = 0; i < count; ++i) append(text);
+    return;
+  }
+  grow(text.size() * count);
+  bytes_.reserve(bytes_.size() + text.size() * count);
+  for (size_t i = 0; i < count; ++i) bytes_ += text.view();
 }
 
 void StringBuilder::shorten(size_t size) {

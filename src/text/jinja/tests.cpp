@@ -28,13 +28,16 @@ bool is_defined(Frame&, const Value& value, Arguments&) { return !value.is_undef
 bool is_true(Frame&, const Value& value, Arguments&) { return value.is(Kind::boolean) && value.boolean(); }
 bool is_false(Frame&, const Value& value, Arguments&) { return value.is(Kind::boolean) && !value.boolean(); }
 bool is_number(Frame&, const Value& value, Arguments&) { return value.is_number(); }
-bool is_callable(Frame&, const Value& value, Arguments&) { return value.is(Kind::object) && value.object().callable(); }
+// Undefined values have a call operator in Jinja2, which only fails.
+bool is_callable(Frame&, const Value& value, Arguments&) {
+  return value.is_undefined() || (value.is(Kind::object) && value.object().callable());
+}
 bool is_iterable_value(Frame&, const Value& value, Arguments&) { return is_iterable(value); }
 bool is_escaped(Frame&, const Value& value, Arguments&) { return value.is_string() && value.string().is_markup(); }
 
 // Whatever has a length and items by number or key, as Jinja2 tests it.
 bool is_sequence(Frame&, const Value& value, Arguments&) {
-  if (value.is_string() || value.is(Kind::dict)) return true;
+  if (value.is_undefined() || value.is_string() || value.is(Kind::dict)) return true;
   return value.is(Kind::list) && value.list().flavor() <= Flavor::range;
 }
 

@@ -103,7 +103,11 @@ void repr_at(StringBuilder& out, const Value& value, int depth) {
     case Kind::boolean: return out.append(value.boolean() ? "True" : "False");
     case Kind::integer: return out.append(integer_text(value.integer()));
     case Kind::real: return out.append(real_text(value.real()));
-    case Kind::string: return print_repr(out, value.string());
+    case Kind::string:
+      if (!value.string().is_markup()) return print_repr(out, value.string());
+      out.append("Markup(");
+      print_repr(out, value.string());
+      return out.append(")");
     case Kind::list: return repr_list(out, value.list(), depth);
     case Kind::dict: return repr_dict(out, value.dict(), depth);
     case Kind::object: return out.append("<" + std::string(value.object().type_name()) + ">");
