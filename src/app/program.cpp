@@ -57,7 +57,7 @@ void declare_commands(CLI::App& root, Selection& selection) {
   // Extra words are looked at after parsing, to say what was meant instead.
   root.allow_extras();
   for (const auto add :
-       {add_serve, add_run, add_bench, add_replay, add_inspect, add_logits, add_tokenize, add_template})
+       {add_serve, add_run, add_plan, add_bench, add_replay, add_inspect, add_logits, add_tokenize, add_template})
     add(root, selection);
   for (CLI::App* each : root.get_subcommands(nullptr)) {
     each->allow_extras();

@@ -15,13 +15,19 @@
 #include "gguf/file.hpp"
 #include "model/blueprint.hpp"
 #include "server/hooked_model.hpp"
-#include "server/http_client.hpp"
 #include "server/server.hpp"
+#include "support/http_client.hpp"
 #include "telemetry/registry.hpp"
 #include "text/chat_template.hpp"
 #include "text/tokenizer.hpp"
 
 namespace luce::server {
+
+using support::HeaderList;
+using support::HttpReply;
+using support::request_text;
+using support::send_request;
+using support::TestClient;
 
 /// Settings of one test's server, in the neutral names of the case files.
 struct ServerOptions {

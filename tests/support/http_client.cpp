@@ -1,4 +1,4 @@
-#include "server/http_client.hpp"
+#include "support/http_client.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace luce::server {
+namespace luce::support {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -195,4 +195,4 @@ HttpReply send_request(int port, const std::string& method, const std::string& p
   return client.read_reply(std::chrono::seconds(30), method == "HEAD");
 }
 
-}  // namespace luce::server
+}  // namespace luce::support

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "completion/json.hpp"
+#include <nlohmann/json.hpp>
 
-namespace luce::server {
+namespace luce::support {
 
-using completion::Json;
+using Json = nlohmann::ordered_json;
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
 /// One response as it came over the wire.
@@ -64,4 +64,4 @@ std::string request_text(const std::string& method, const std::string& path, con
 HttpReply send_request(int port, const std::string& method, const std::string& path, const std::string& body = "",
                        HeaderList headers = {});
 
-}  // namespace luce::server
+}  // namespace luce::support
