@@ -33,8 +33,10 @@ Engine::~Engine() = default;
 
 SubmitResult Engine::submit(Request request) {
   check_tokens(request, vocabulary_);
-  if (request.tokens.size() >= static_cast<size_t>(context_tokens_))
+  if (request.tokens.size() >= static_cast<size_t>(context_tokens_)) {
+    loop_->count_refused(base::traits(ErrorKind::context_overflow).label);
     return ContextOverflow{.prompt_tokens = static_cast<int>(request.tokens.size()), .context_tokens = context_tokens_};
+  }
   std::sort(request.turn_ends.begin(), request.turn_ends.end());
   const size_t most_events = static_cast<size_t>(context_tokens_) + 1;
   auto ticket = std::make_shared<Ticket>(most_events);

@@ -1,6 +1,7 @@
 #include "engine/prompt_cache.hpp"
 
 #include <algorithm>
+#include <new>
 #include <tuple>
 
 #include "engine/scheduler.hpp"
@@ -94,8 +95,11 @@ void PromptCache::advance(int slot, std::span<const int32_t> tokens) {
 void PromptCache::take_snapshot(int slot) {
   if (!recurrent_ || slots_[slot].tokens.empty()) return;
   const SnapshotKey key{.slot = slot, .position = static_cast<int>(slots_[slot].tokens.size())};
-  const std::span<std::byte> room = snapshots_.put(key, model_.state_bytes());
-  if (!room.empty()) model_.save_state(slot, room);
+  try {
+    const std::span<std::byte> room = snapshots_.put(key, model_.state_bytes());
+    if (!room.empty()) model_.save_state(slot, room);
+  } catch (const std::bad_alloc&) {  // memory is short: the conversation goes on without the snapshot
+  }
 }
 
 void PromptCache::forget(int slot) {

@@ -25,6 +25,8 @@ class StepLoop {
   ~StepLoop();
 
   Admission push(Waiting waiting);
+  /// Counts a request that was refused before it could be pushed.
+  void count_refused(const char* why) const { metrics_.refused(why); }
   bool drain(std::chrono::milliseconds timeout);
   void stop();
   EngineStatus status() const;

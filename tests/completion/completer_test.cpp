@@ -109,6 +109,15 @@ TEST_F(CompleterTest, ThinkingOffStartsInTheAnswer) {
   EXPECT_EQ(reply.reasoning, "");
 }
 
+TEST_F(CompleterTest, PrefillThatClosedItsThinkBlockStartsInTheAnswer) {
+  say("Lima.<|im_end|>");
+  ChatInput input = chat("Capital of Peru?");
+  input.messages.push_back({{"role", "assistant"}, {"content", "<think>\nEasy one.\n</think>\n\n"}});
+  const ReadReply reply = ask(input, greedy());
+  EXPECT_EQ(reply.content, "Lima.");
+  EXPECT_EQ(reply.reasoning, "");
+}
+
 TEST_F(CompleterTest, ToolCalls) {
   say("I ask.\n</think>\n\n<tool_call>\n<function=get_time>\n<parameter=zone>\nUTC\n</parameter>\n</function>\n"
       "</tool_call><|im_end|>");
