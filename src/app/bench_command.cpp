@@ -11,6 +11,7 @@
 #include "base/cpu_topology.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "experts/forced_routing.hpp"
 
 namespace luce::app {
 namespace {
@@ -76,9 +77,18 @@ void print_table(const Report& report) {
                each.bytes_per_second / 1e9, each.bytes_per_second / report.bandwidth * 100, each.hit_ratio * 100);
 }
 
+/// Null without a trace; must outlive the steps.
+std::unique_ptr<experts::ForcedRouting> force_routing(const std::string& path, const ModelAssembly& assembly) {
+  if (path.empty()) return nullptr;
+  experts::CachedExpertService* const service = assembly.experts();
+  if (service == nullptr) fail(ErrorKind::usage, "--replay-routing needs a model with experts; this one is dense");
+  auto forced = std::make_unique<experts::ForcedRouting>(experts::Trace::load(path), service->usage().experts(),
+                                                         assembly.blueprint().hyperparameters().experts_used);
+  service->force_selection(forced.get());
+  return forced;
+}
+
 int run(BenchArguments arguments, const ResolvedSettings& settings) {
-  if (!arguments.replay_routing.empty())
-    fail(ErrorKind::unsupported, "--replay-routing is not there yet in this version; leave it out");
   arguments.plan.concurrency = parse_concurrency(arguments.concurrency);
   const ModelPath path = find_model(settings.values.model.model);
   const int threads = settings.values.device.threads.value_or(base::default_thread_count(base::read_cpu_facts()));
@@ -91,6 +101,7 @@ int run(BenchArguments arguments, const ResolvedSettings& settings) {
     return true;
   });
   bar.finish();
+  const auto forced = force_routing(arguments.replay_routing, assembly);
   if (assembly.experts() != nullptr) assembly.experts()->warm({});
   report.results = run_bench(assembly, arguments.plan);
   report.bandwidth = std::max(report.bandwidth, measure_memory_bandwidth(kBandwidthBytes, threads));

@@ -19,6 +19,7 @@ struct LogitsArguments {
   std::string model;
   std::string tokens;
   std::string output;
+  bool decode = false;  // one token a step, as when generating
 };
 
 std::vector<int32_t> read_tokens(const std::string& path, int32_t vocabulary) {
@@ -38,23 +39,32 @@ std::vector<int32_t> read_tokens(const std::string& path, int32_t vocabulary) {
   return tokens;
 }
 
-model::Batch batch_of(const std::vector<int32_t>& tokens, int first, int rows) {
+model::Batch batch_of(const std::vector<int32_t>& tokens, int first, int rows, device::RowClass row_class) {
   model::Batch batch;
   batch.tokens.assign(tokens.begin() + first, tokens.begin() + first + rows);
-  batch.spans = {{0, 0, rows, first, device::RowClass::prompt}};
+  batch.spans = {{0, 0, rows, first, row_class}};
   for (int row = 0; row < rows; ++row) batch.logit_rows.push_back(row);
   return batch;
 }
 
-void write_logits(ModelAssembly& assembly, const std::vector<int32_t>& tokens, std::ofstream& stream) {
+void write_logits(ModelAssembly& assembly, const std::vector<int32_t>& tokens, bool decode, std::ofstream& stream) {
+  const int most_rows = decode ? 1 : kMostRows;
+  const auto row_class = decode ? device::RowClass::decode : device::RowClass::prompt;
   ProgressBar bar("computing");
   const int count = static_cast<int>(tokens.size());
-  for (int first = 0; first < count; first += kMostRows) {
-    const int rows = std::min(kMostRows, count - first);
-    const std::span<const float> logits = assembly.model().forward(batch_of(tokens, first, rows));
+  for (int first = 0; first < count; first += most_rows) {
+    const int rows = std::min(most_rows, count - first);
+    const std::span<const float> logits = assembly.model().forward(batch_of(tokens, first, rows, row_class));
     stream.write(reinterpret_cast<const char*>(logits.data()), static_cast<std::streamsize>(logits.size_bytes()));
     bar.show(first + rows, count);
   }
+}
+
+void tell_experts(const experts::ServiceCounters& counters) {
+  std::fputs(fmt::format("experts: {} hits, {} misses, {} substituted, displaced weight {:.3f}\n", counters.decode.hits,
+                         counters.decode.misses, counters.substituted, counters.displaced_weight)
+                 .c_str(),
+             stderr);
 }
 
 int write_all_logits(const LogitsArguments& arguments, const ResolvedSettings& settings) {
@@ -72,8 +82,9 @@ int write_all_logits(const LogitsArguments& arguments, const ResolvedSettings& s
   });
   bar.finish();
   std::ofstream stream(arguments.output, std::ios::binary | std::ios::trunc);
-  write_logits(assembly, tokens, stream);
+  write_logits(assembly, tokens, arguments.decode, stream);
   stream.close();
+  if (arguments.decode && assembly.experts() != nullptr) tell_experts(assembly.experts()->counters());
   if (!stream) fail(ErrorKind::io, "cannot write the logits to '{}'; check the folder and the disk", arguments.output);
   return 0;
 }
@@ -89,6 +100,8 @@ void add_logits(CLI::App& root, Selection& selection) {
   command->add_option("--output", arguments->output, "file for [positions, vocabulary] floats, little endian")
       ->required()
       ->option_text("OUT.f32");
+  command->add_flag("--decode", arguments->decode,
+                    "one token a step, as when generating, and tell how the expert cache did");
   const OptionBinder options(*command, kLogits);
   command->callback(
       [=, &selection] { selection.run = [=] { return write_all_logits(*arguments, options.resolve()); }; });

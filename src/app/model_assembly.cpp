@@ -63,6 +63,7 @@ ModelAssembly::ModelAssembly(const ModelPath& path, const ResolvedSettings& sett
   plan_ = make_plan(settings);
   cache_settings_.tier.slots = plan_.slots;
   cache_settings_.stats_window_tokens = settings.values.cache.stats_window;
+  if (has_experts) choose_bias(settings);
 }
 
 void ModelAssembly::load(const Progress& progress) {
@@ -118,11 +119,28 @@ void ModelAssembly::choose_policy(const ResolvedSettings& settings) {
   }
 }
 
+void ModelAssembly::choose_bias(const ResolvedSettings& settings) {
+  const RouterSettings& router = settings.values.router;
+  if (router.hot_bias <= 0) return;
+  const auto cycle =
+      static_cast<int64_t>(blueprint_.expert_layers().size()) * blueprint_.hyperparameters().experts_used;
+  if (plan_.total_slots < cycle) {
+    conditions_.push_back(
+        {"hot-bias", "inactive", fmt::format("the cache holds {} experts, a token uses {}", plan_.total_slots, cycle)});
+    return;
+  }
+  cache_settings_.warmup_tokens = settings.values.cache.warmup_tokens;
+  cache_settings_.bias = {router.hot_bias, router.balance_penalty};
+  conditions_.push_back({"hot-bias", "active",
+                         fmt::format("after {} tokens decoding may use resident experts in place of routed ones, which "
+                                     "changes answers; luce_router_substituted_total counts them",
+                                     cache_settings_.warmup_tokens)});
+}
+
 void ModelAssembly::start_recording() {
   experts::RecorderSettings settings;
   settings.path = trace_path_;
-  for (int layer = 0; layer < experts_->usage().layers(); ++layer)
-    settings.experts.push_back(experts_->usage().experts(layer));
+  settings.experts = experts_->usage().experts();
   settings.top_k = blueprint_.hyperparameters().experts_used;
   settings.open_sequences = static_cast<size_t>(limits_.sequences) + 1;
   settings.warn = [](const std::string& message) { base::log_warning("{}", message); };

@@ -62,6 +62,7 @@ class ModelAssembly {
   model::StepLimits step_limits(const ResolvedSettings& settings, const StepNeeds& needs) const;
   plan::MemoryPlan make_plan(const ResolvedSettings& settings) const;
   void choose_policy(const ResolvedSettings& settings);
+  void choose_bias(const ResolvedSettings& settings);
   void start_recording();
 
   gguf::File file_;

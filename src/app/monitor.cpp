@@ -78,6 +78,8 @@ void Monitor::make_instruments(telemetry::Registry& registry) {
       {"luce_expert_stall_seconds_total", "Seconds that steps waited for experts with nothing else to do."},
       {"luce_expert_streamed_total", "Fetches that served one step and were not kept."},
       {"luce_expert_evictions_total", "Experts that left their slot."},
+      {"luce_router_substituted_total", "Routed experts that the hot bias replaced by resident ones."},
+      {"luce_router_displaced_weight_total", "Sum of the mixing weights of replaced experts."},
       {"luce_expert_never_reused_total", "Experts evicted without a hit after the step they came for."}};
   for (const auto& [name, text] : help) counters_[name] = registry.counter({name, text});
   for (int expert = 0; expert < assembly_.blueprint().hyperparameters().experts; ++expert)
@@ -116,6 +118,8 @@ void Monitor::update_experts() {
       {"luce_expert_stall_seconds_total", now.stall_seconds},
       {"luce_expert_streamed_total", static_cast<double>(now.streamed)},
       {"luce_expert_evictions_total", static_cast<double>(now.evictions)},
+      {"luce_router_substituted_total", static_cast<double>(now.substituted)},
+      {"luce_router_displaced_weight_total", now.displaced_weight},
       {"luce_expert_never_reused_total", static_cast<double>(now.never_reused)}};
   for (const auto& [name, total] : totals) raise(counters_[name], name, total);
   update_usage(experts.usage());

@@ -29,6 +29,7 @@ engine::ExpertTotals totals_of(const experts::CachedExpertService& experts) {
   totals.hits = counters.all.hits;
   totals.misses = counters.all.misses;
   totals.bytes_fetched = counters.bytes_fetched;
+  totals.substituted = counters.substituted;
   totals.stall_seconds = counters.stall_seconds;
   return totals;
 }

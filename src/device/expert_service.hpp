@@ -20,6 +20,27 @@ struct Routing {
   const RowClass* classes = nullptr;  // [rows]
 };
 
+/// One row's choice of experts, as the router made it.
+struct SelectionRow {
+  int layer = 0;  // index among all layers of the model
+  int row = 0;    // of the step
+  RowClass row_class = RowClass::decode;
+  std::span<const float> logits;   // [experts]
+  std::span<const float> weights;  // [top_k], mixing weights of the choice
+  std::span<int32_t> ids;          // [top_k], largest logit first; may be changed
+};
+
+/// Bends the router's choice where that was asked for. Called by select_experts, from one thread.
+class SelectionRule {
+ public:
+  virtual ~SelectionRule() = default;
+  /// A layer's selection begins.
+  virtual void begin(int layer, int rows, int top_k) = 0;
+  /// Each row in order. True if `ids` was changed: the mixing weights are then those that the gate gives to the new
+  /// set.
+  virtual bool revise(const SelectionRow& row) = 0;
+};
+
 /// Where an expert's packed matrices lie while its wave runs. In a fused file `gate` and `up` are parts of one piece.
 struct PlacedExpert {
   int32_t expert = 0;
@@ -52,6 +73,8 @@ class ExpertService {
  public:
   virtual ~ExpertService() = default;
   virtual const ExpertShape& shape(int layer) const = 0;
+  /// What may change the router's choice before start() hears of it; null: nothing.
+  virtual SelectionRule* selection_rule() { return nullptr; }
   /// Counts the routing and starts the fetches it needs. One dispatch is open at a time; the reference is valid, and
   /// its leases are held, until the next call of start() or end_step().
   virtual Dispatch& start(const Routing& routing) = 0;

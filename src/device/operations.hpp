@@ -129,7 +129,8 @@ struct RouterLogits {
 
 enum class RouterGating { softmax, sigmoid };
 
-/// The top_k largest logits per row, largest first, ties to the lower id, with their mixing weights.
+/// The top_k largest logits per row, largest first, ties to the lower id, with their mixing weights. A rule may change
+/// the choice.
 struct SelectExperts {
   Tensor logits;   // [rows, experts]
   Tensor ids;      // [rows, top_k] i32
@@ -138,6 +139,9 @@ struct SelectExperts {
   RouterGating gating = RouterGating::softmax;
   bool renormalise = true;  // weights sum to 1 over the chosen
   float weight_scale = 1.0F;
+  SelectionRule* rule = nullptr;
+  const RowClass* classes = nullptr;  // [rows], host memory; only with a rule
+  int layer = 0;                      // only with a rule
 };
 
 /// The routed experts of one layer: out[r] = sum over k, in router order, of weights[r, k] * expert(ids[r, k], x[r]),

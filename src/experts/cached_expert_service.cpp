@@ -31,26 +31,47 @@ CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> sou
     : source_(std::move(source)),
       usage_(experts_by_layer(*source_), settings.stats_window_tokens),
       digest_(most_experts(*source_)),
+      wanted_digest_(settings.bias.hot_bias > 0 ? most_experts(*source_) : 0),
       tier_(*source_, device, settings.tier),
-      dispatch_(tier_, most_experts(*source_)) {}
+      dispatch_(tier_, most_experts(*source_)) {
+  if (settings.bias.hot_bias <= 0) return;
+  const BiasRuleSettings rule{settings.bias, settings.stats_window_tokens, settings.warmup_tokens};
+  const auto residency = [this](int layer, std::span<float> to) { read_residency(layer, to); };
+  bias_ = std::make_unique<BiasRule>(rule, usage_, tier_.counters(), residency);
+}
 
 device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
-  const LayerUse use = digest_.digest(routing, source_->shape(routing.layer).experts);
-  usage_.count(use);
+  const int experts = source_->shape(routing.layer).experts;
+  const LayerUse use = digest_.digest(routing, experts);
+  LayerUse wanted = use;
+  if (bias_ && forced_ == nullptr) {
+    wanted = wanted_digest_.digest(bias_->wanted(routing), experts);
+    bias_->count_used(use);
+  }
+  usage_.count(wanted);
   step_tokens_ = std::max<int64_t>(step_tokens_, routing.rows);
-  dispatch_.open(use);
+  dispatch_.open(use, wanted);
   return dispatch_;
 }
 
 void CachedExpertService::end_step() {
   dispatch_.close();
   usage_.end_step(step_tokens_);
+  if (bias_) bias_->end_step(step_tokens_);
   step_tokens_ = 0;
 }
 
 void CachedExpertService::seed(int layer, std::span<const double> counts) {
   const auto lock = tier_.lock();
   tier_.cache(lock).seed(layer, counts);
+}
+
+void CachedExpertService::read_residency(int layer, std::span<float> residency) const {
+  const auto lock = tier_.lock();
+  for (size_t expert = 0; expert < residency.size(); ++expert) {
+    const int slot = tier_.cache(lock).find(layer, static_cast<int32_t>(expert));
+    residency[expert] = slot != ExpertCache::kNoSlot && tier_.state(lock, slot) == SlotState::resident ? 1.0F : 0.0F;
+  }
 }
 
 Residency CachedExpertService::residency() const {

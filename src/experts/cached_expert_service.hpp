@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "device/expert_service.hpp"
+#include "experts/bias_rule.hpp"
 #include "experts/expert_tier.hpp"
 #include "experts/usage.hpp"
 #include "experts/warm_up.hpp"
@@ -13,6 +14,8 @@ namespace luce::experts {
 struct CacheSettings {
   TierSettings tier;
   int64_t stats_window_tokens = 10'000;
+  int64_t warmup_tokens = 0;  // no bias before so many
+  BiasSettings bias;          // hot_bias 0: none
 };
 
 /// Memory the cache took when it was made; it takes no more later.
@@ -47,6 +50,9 @@ class CachedExpertService final : public device::ExpertService {
   /// Throws Error{device} for expert ids out of range.
   device::Dispatch& start(const device::Routing& routing) override;
   void end_step() override;
+  device::SelectionRule* selection_rule() override { return forced_ != nullptr ? forced_ : bias_.get(); }
+  /// Puts a rule in the place of the bias; usage counts its choices. Between steps.
+  void force_selection(device::SelectionRule* rule) { forced_ = rule; }
 
   /// Starts the policy of a layer with these counts of earlier use [experts], which then fade like traffic.
   void seed(int layer, std::span<const double> counts);
@@ -61,11 +67,15 @@ class CachedExpertService final : public device::ExpertService {
   CacheMemory memory() const;
 
  private:
+  void read_residency(int layer, std::span<float> residency) const;
+
   std::unique_ptr<const ExpertSource> source_;
   Usage usage_;
-  RoutingDigest digest_;
+  RoutingDigest digest_, wanted_digest_;
   mutable ExpertTier tier_;
   WaveDispatch dispatch_;
+  std::unique_ptr<BiasRule> bias_;           // null: none
+  device::SelectionRule* forced_ = nullptr;  // null: none
   int64_t step_tokens_ = 0;
 };
 

@@ -22,6 +22,8 @@ ServiceCounters named(const Sums& sums) {
   counters.evictions = at(F::evictions);
   counters.never_reused = at(F::never_reused);
   counters.fetch_seconds = static_cast<double>(at(F::fetch_nanoseconds)) * kSecondsPerNanosecond;
+  counters.substituted = at(F::substituted);
+  counters.displaced_weight = static_cast<double>(at(F::displaced_millionths)) / 1e6;
   counters.stall_seconds = static_cast<double>(at(F::stall_nanoseconds)) * kSecondsPerNanosecond;
   return counters;
 }

@@ -25,9 +25,11 @@ struct ServiceCounters {
   uint64_t bytes_fetched = 0;  // as stored in the slower tier
   uint64_t streamed = 0;       // fetches that served one wave and were not kept
   uint64_t evictions = 0;
-  uint64_t never_reused = 0;  // evicted without a hit after the step they were fetched for
-  double fetch_seconds = 0;   // summed over parallel fetches
-  double stall_seconds = 0;   // a step waited with nothing else to run; only in the total
+  uint64_t never_reused = 0;    // evicted without a hit after the step they were fetched for
+  uint64_t substituted = 0;     // routed experts that a bias replaced
+  double displaced_weight = 0;  // their mixing weights
+  double fetch_seconds = 0;     // summed over parallel fetches
+  double stall_seconds = 0;     // a step waited with nothing else to run; only in the total
 };
 
 /// Counters of all layers; one thread or several count, any thread reads.
@@ -46,10 +48,12 @@ class CounterTable {
     streamed,
     evictions,
     never_reused,
+    substituted,
+    displaced_millionths,
     fetch_nanoseconds,
     stall_nanoseconds
   };
-  static constexpr int kFields = 14;
+  static constexpr int kFields = 16;
 
   explicit CounterTable(int layers);
 

@@ -58,10 +58,10 @@ void ExpertCache::seed(int layer, std::span<const double> counts) {
   layers_[static_cast<size_t>(layer)].policy->seed(uses);
 }
 
-void ExpertCache::begin_step(const LayerUse& use) {
+void ExpertCache::begin_step(const LayerUse& use, const LayerUse& wanted) {
   Layer& layer = layers_[static_cast<size_t>(use.layer)];
   ++layer.step;
-  layer.policy->record(use);
+  layer.policy->record(wanted);
   for (const UsedExpert& used : use.experts) {
     layer.last_step[static_cast<size_t>(used.expert)] = layer.step;
     if (used.decode_rows > 0) layer.last_decode_step[static_cast<size_t>(used.expert)] = layer.step;

@@ -55,7 +55,9 @@ class ExpertCache {
 
   /// The next step of this layer: records the use, counts hits and misses, and protects the step's experts from being
   /// victims until the layer's next step.
-  void begin_step(const LayerUse& use);
+  void begin_step(const LayerUse& use) { begin_step(use, use); }
+  /// The same where the router wanted other experts than are used: the policy is told of those.
+  void begin_step(const LayerUse& use, const LayerUse& wanted);
 
   /// The slot that holds or awaits the expert, or kNoSlot.
   int find(int layer, int32_t expert) const {

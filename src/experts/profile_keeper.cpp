@@ -21,12 +21,6 @@ void add_faded(const std::vector<double>& loaded, double factor, std::vector<dou
   for (size_t expert = 0; expert < counts.size(); ++expert) counts[expert] += loaded[expert] * factor;
 }
 
-std::vector<int> experts_of(const Usage& usage) {
-  std::vector<int> experts;
-  for (int layer = 0; layer < usage.layers(); ++layer) experts.push_back(usage.experts(layer));
-  return experts;
-}
-
 void check_shape(const std::vector<LayerCounts>& layers, const Usage& usage) {
   bool fits = layers.size() == static_cast<size_t>(usage.layers());
   for (size_t layer = 0; fits && layer < layers.size(); ++layer)
@@ -80,7 +74,7 @@ void ProfileKeeper::load() {
     const std::string text = read_whole_file(settings_.path);
     set_aside_ = true;
     if (is_ranking(text)) {
-      adopt(import_ranking(text, experts_of(service_.usage())));
+      adopt(import_ranking(text, service_.usage().experts()));
       state_.reason = "started from a ranking of experts";
       return;
     }

@@ -84,6 +84,7 @@ class RecordingService final : public device::ExpertService {
     return inner_.start(routing);
   }
   void end_step() override { inner_.end_step(); }
+  device::SelectionRule* selection_rule() override { return inner_.selection_rule(); }
 
  private:
   device::ExpertService& inner_;

@@ -30,6 +30,7 @@ class Usage {
   UsageCount in_window(int layer, int32_t expert) const { return read(window_, layer, expert); }
   uint64_t tokens() const { return tokens_.load(std::memory_order_relaxed); }
   int layers() const { return static_cast<int>(experts_.size()); }
+  const std::vector<int>& experts() const { return experts_; }  // [layers]
   int experts(int layer) const { return experts_[static_cast<size_t>(layer)]; }
   /// Memory for so many (layer, expert) pairs.
   static size_t bytes(size_t cells) { return cells * (2 * sizeof(Cell) + kBuckets * sizeof(BucketCell)); }

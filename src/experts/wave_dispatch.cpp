@@ -12,12 +12,12 @@ WaveDispatch::WaveDispatch(ExpertTier& tier, int max_experts) : tier_(tier) {
   placed_.reserve(room);
 }
 
-void WaveDispatch::open(const LayerUse& use) {
+void WaveDispatch::open(const LayerUse& use, const LayerUse& wanted) {
   const Lock lock = tier_.lock();
   close(lock);
   layer_ = use.layer;
   ExpertCache& cache = tier_.cache(lock);
-  cache.begin_step(use);
+  cache.begin_step(use, wanted);
   for (const UsedExpert& used : use.experts) {
     const int slot = cache.find(layer_, used.expert);
     if (slot == ExpertCache::kNoSlot) continue;

@@ -14,8 +14,10 @@ class WaveDispatch final : public device::Dispatch {
   WaveDispatch(ExpertTier& tier, int max_experts);
   ~WaveDispatch() override { close(); }
 
-  /// Counts the use in the cache, pins what is resident and starts fetches.
-  void open(const LayerUse& use);
+  /// Counts the use in the cache, pins what is resident and starts fetches. The policy is told of `wanted`, which
+  /// differs from the use where a bias changed it.
+  void open(const LayerUse& use, const LayerUse& wanted);
+  void open(const LayerUse& use) { open(use, use); }
   /// Lets go of everything; fetches under way end by themselves.
   void close();
   std::span<const device::PlacedExpert> next_wave() override;

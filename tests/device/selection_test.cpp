@@ -57,6 +57,32 @@ TEST_P(Selection, TakesTheLargestInOrderWithSoftmaxWeights) {
     }
 }
 
+TEST_P(Selection, ARuleChangesTheChoiceAndTheGateWeighsIt) {
+  class Rule final : public SelectionRule {
+   public:
+    void begin(int layer, int rows, int top_k) override { begun.insert(begun.end(), {layer, rows, top_k}); }
+    bool revise(const SelectionRow& row) override {
+      EXPECT_EQ(row.logits.size(), 4U);
+      EXPECT_FLOAT_EQ(row.weights[0] + row.weights[1], 1);
+      if (row.row_class == RowClass::prompt) return false;
+      row.ids[1] = 3;
+      return true;
+    }
+    std::vector<int> begun;
+  } rule;
+  const std::vector<RowClass> classes = {RowClass::decode, RowClass::prompt};
+  const std::vector<float> logits = {2, 1, 0, -1, 2, 1, 0, -1};
+  SelectExperts op{.logits = {}, .ids = {}, .weights = {}, .top_k = 2};
+  op.rule = &rule;
+  op.classes = classes.data();
+  op.layer = 5;
+  const Chosen chosen = select(logits, 2, op);
+  EXPECT_EQ(chosen.ids, (std::vector<int32_t>{0, 3, 0, 1}));
+  EXPECT_EQ(rule.begun, (std::vector<int>{5, 2, 2}));
+  EXPECT_NEAR(chosen.weights[1], 1 / (1 + std::exp(3.0)), 1e-6);
+  EXPECT_NEAR(chosen.weights[3], 1 / (1 + std::exp(1.0)), 1e-6);
+}
+
 TEST_P(Selection, TiesGoToTheLowerId) {
   const Chosen chosen = select({1, 3, 3, 2, 3, 2}, 1, {.logits = {}, .ids = {}, .weights = {}, .top_k = 5});
   EXPECT_EQ(chosen.ids, (std::vector<int32_t>{1, 2, 4, 3, 5}));

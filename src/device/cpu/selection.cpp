@@ -44,6 +44,25 @@ void sigmoid_weights(const SelectExperts& op, const float* logits, const int32_t
   for (int k = 0; k < op.top_k; ++k) weights[k] = weights[k] / divisor * op.weight_scale;
 }
 
+void weigh(const SelectExperts& op, const float* logits, const int32_t* ids, float* weights) {
+  const auto gate = op.gating == RouterGating::softmax ? softmax_weights : sigmoid_weights;
+  gate(op, logits, ids, weights);
+}
+
+void apply_rule(const SelectExperts& op, const Lines& logits, const Lines& ids, const Lines& weights) {
+  const auto top_k = static_cast<size_t>(op.top_k);
+  op.rule->begin(op.layer, static_cast<int>(logits.count()), op.top_k);
+  for (int64_t row = 0; row < logits.count(); ++row) {
+    const SelectionRow choice{.layer = op.layer,
+                              .row = static_cast<int>(row),
+                              .row_class = op.classes[row],
+                              .logits = {logits[row], static_cast<size_t>(logits.width())},
+                              .weights = {weights[row], top_k},
+                              .ids = {ids.ints(row), top_k}};
+    if (op.rule->revise(choice)) weigh(op, logits[row], ids.ints(row), weights[row]);
+  }
+}
+
 }  // namespace
 
 void select_experts(const Machine& machine, const SelectExperts& op) {
@@ -52,10 +71,10 @@ void select_experts(const Machine& machine, const SelectExperts& op) {
   machine.pool.parallel_for(logits.count(), grain_for(logits.width() * 4), [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       choose_largest(logits[row], logits.width(), ids.ints(row), op.top_k);
-      const auto weigh = op.gating == RouterGating::softmax ? softmax_weights : sigmoid_weights;
       weigh(op, logits[row], ids.ints(row), weights[row]);
     }
   });
+  if (op.rule != nullptr) apply_rule(op, logits, ids, weights);
 }
 
 }  // namespace luce::device::cpu

@@ -12,7 +12,7 @@ Tensor shared_expert(Step& step, const MixtureOfExperts& m, const Tensor& x) {
   return out;
 }
 
-device::ExpertBlock route(Step& step, const Hyperparameters& h, const MixtureOfExperts& m, const Tensor& x) {
+device::ExpertBlock route(Step& step, const Hyperparameters& h, const MixtureOfExperts& m, int layer, const Tensor& x) {
   const int64_t pairs = static_cast<int64_t>(step.rows) * h.experts_used;
   device::ExpertBlock block{.x = x,
                             .ids = step.scratch.indices(step.rows, h.experts_used),
@@ -21,10 +21,17 @@ device::ExpertBlock route(Step& step, const Hyperparameters& h, const MixtureOfE
                             .parts = step.scratch.activations(pairs, h.width),
                             .out = step.scratch.activations(step.rows, h.width),
                             .service = step.experts,
-                            .classes = step.classes};
+                            .classes = step.classes,
+                            .layer = layer};
   const Tensor logits = step.scratch.activations(step.rows, h.experts);
   step.stream.router_logits({.x = x, .weight = m.router, .logits = logits});
-  step.stream.select_experts({.logits = logits, .ids = block.ids, .weights = block.weights, .top_k = h.experts_used});
+  step.stream.select_experts({.logits = logits,
+                              .ids = block.ids,
+                              .weights = block.weights,
+                              .top_k = h.experts_used,
+                              .rule = step.experts == nullptr ? nullptr : step.experts->selection_rule(),
+                              .classes = step.classes,
+                              .layer = layer});
   return block;
 }
 
@@ -45,8 +52,7 @@ void read_shared_expert(const Hyperparameters& h, WeightReader& weights, const s
 }
 
 Tensor mixture_of_experts(Step& step, const Hyperparameters& h, const MixtureOfExperts& m, int layer, const Tensor& x) {
-  device::ExpertBlock block = route(step, h, m, x);
-  block.layer = layer;
+  const device::ExpertBlock block = route(step, h, m, layer, x);
   step.stream.start_experts(block);
   const Tensor shared = m.has_shared ? shared_expert(step, m, x) : Tensor{};
   step.stream.finish_experts(block);
