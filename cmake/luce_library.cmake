@@ -23,6 +23,14 @@ function(luce_program)
   endif()
 endfunction()
 
+# What tests call is optimised in src/, so they themselves need not be; together with their one precompiled header
+# this saves a third of their build time. At -O1 gcc 12 sees overflows in
+# std::string where none are.
+function(luce_test_settings target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1;-Wno-array-bounds;-Wno-stringop-overflow>
+                                           $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
 # luce_test(NAME USES luce folder... THIRD_PARTY target...): tests/NAME/**/*_test.cpp into one program test_NAME,
 # linked with luce_NAME.
 function(luce_test name)
@@ -36,5 +44,7 @@ function(luce_test name)
   target_link_libraries(test_${name} PRIVATE luce_${name} ${ARG_USES} ${ARG_THIRD_PARTY} luce_test_support GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(test_${name} PRIVATE LUCE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_precompile_headers(test_${name} REUSE_FROM luce_test_support)
+  luce_test_settings(test_${name})
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${name} TIMEOUT 600)
 endfunction()

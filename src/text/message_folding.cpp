@@ -1,8 +1,7 @@
 #include "text/message_folding.hpp"
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "text/message_reading.hpp"
 
 namespace luce::text {

@@ -1,10 +1,9 @@
 #include "text/message_reading.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace luce::text {
 namespace {

@@ -16,7 +16,6 @@ LIBRARY_HEADERS = {
     "pcre2": r"pcre2\.h",
     "utf8proc": r"utf8proc\.h",
     "nlohmann-json": r"nlohmann/",
-    "cpp-httplib": r"httplib\.h",
     "CLI11": r"CLI/",
     "yaml-cpp": r"yaml-cpp/",
     "Vulkan": r"vulkan/",
