@@ -10,17 +10,17 @@
 namespace luce::app {
 namespace {
 
-std::unique_ptr<text::ChatTemplate> make_template(const ModelAssembly& assembly, const std::string& path) {
-  const text::Vocabulary& vocabulary = assembly.tokenizer().vocabulary();
-  std::string source = vocabulary.chat_template();
-  if (!path.empty()) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream)
-      fail(ErrorKind::usage, "cannot open the chat template '{}'; check the path given with --chat-template", path);
-    source.assign(std::istreambuf_iterator<char>(stream), {});
-  }
+std::string template_source(const ModelAssembly& assembly, const std::string& path) {
+  if (path.empty()) return assembly.tokenizer().vocabulary().chat_template();
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    fail(ErrorKind::usage, "cannot open the chat template '{}'; check the path given with --chat-template", path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::unique_ptr<text::ChatTemplate> make_template(const ModelAssembly& assembly, const std::string& source) {
   if (source.empty()) return nullptr;
-  return std::make_unique<text::ChatTemplate>(source, text::TemplateTokens::of(vocabulary));
+  return std::make_unique<text::ChatTemplate>(source, text::TemplateTokens::of(assembly.tokenizer().vocabulary()));
 }
 
 engine::ExpertTotals totals_of(const experts::CachedExpertService& experts) {
@@ -43,7 +43,9 @@ int longest_token_bytes(const text::Vocabulary& vocabulary) {
 }  // namespace
 
 Service::Service(ModelAssembly& assembly, const ResolvedSettings& settings, telemetry::Registry& registry)
-    : assembly_(assembly), chat_template_(make_template(assembly, settings.values.model.chat_template)) {
+    : assembly_(assembly) {
+  const std::string source = template_source(assembly, settings.values.model.chat_template);
+  chat_template_ = make_template(assembly, source);
   engine::EngineSettings engine;
   engine.queue_capacity = settings.values.engine.queue;
   engine.prompt_rows = settings.values.engine.prompt_rows;
@@ -59,7 +61,7 @@ Service::Service(ModelAssembly& assembly, const ResolvedSettings& settings, tele
       recorder->end_step(numbers);
     };
   engine_ = std::make_unique<engine::Engine>(assembly.model(), std::move(engine));
-  completer_ = std::make_unique<completion::Completer>(*engine_, assembly.tokenizer(), chat_template_.get());
+  completer_ = std::make_unique<completion::Completer>(*engine_, assembly.tokenizer(), chat_template_.get(), source);
 }
 
 server::ServedModel Service::served(const std::string& name) const {
