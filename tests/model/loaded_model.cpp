@@ -31,8 +31,9 @@ LoadedModel::LoadedModel(const std::string& path, const ModelSetup& setup)
   const plan::MemoryPlan plan = plan_for(*blueprint_, setup);
   if (!blueprint_->expert_layers().empty()) {
     auto source = std::make_unique<experts::GgufExpertSource>(*file_, *device_, blueprint_->hyperparameters().layers);
-    service_ = std::make_unique<experts::CachedExpertService>(std::move(source), *device_,
-                                                              experts::CacheSettings{.tier = {.slots = plan.slots}});
+    experts::CacheSettings cache;
+    cache.tier.slots = plan.slots;
+    service_ = std::make_unique<experts::CachedExpertService>(std::move(source), *device_, cache);
   }
   model_ = model::load(*blueprint_, *device_, service_.get(), {.limits = setup.limits, .kv_format = setup.kv_format});
 }
