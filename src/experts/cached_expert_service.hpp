@@ -15,7 +15,7 @@ struct CacheSettings {
   TierSettings tier;
   int64_t stats_window_tokens = 10'000;
   int64_t warmup_tokens = 0;  // no bias before so many
-  BiasSettings bias = {};          // hot_bias 0: none
+  BiasSettings bias = {};     // hot_bias 0: none
 };
 
 /// Memory the cache took when it was made; it takes no more later.

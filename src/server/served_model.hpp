@@ -14,7 +14,7 @@ struct ServedModel {
   int64_t created = 0;     // seconds since 1970
   int context_tokens = 0;  // of one request
   int64_t trained_context = 0;
-  int vocabulary = 0;  // tokens
+  int vocabulary = 0;           // tokens
   int longest_token_bytes = 0;  // 0: unknown
   const completion::Completer* completer = nullptr;
   const engine::Engine* engine = nullptr;

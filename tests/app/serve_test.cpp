@@ -120,7 +120,7 @@ TEST(Serve, StartLinesTellWhatIsUsed) {
               AllOf(HasSubstr("no --model is given, so the demo model answers"), HasSubstr("device: CPU"),
                     HasSubstr("memory: "), HasSubstr("192 of 384 resident"), HasSubstr("tokens/s"),
                     HasSubstr("context: 1024 tokens"), HasSubstr("--gpu-memory is inactive: no GPU"),
-                    HasSubstr("--hot-bias is inactive")));
+                    HasSubstr("--hot-bias is active")));
 }
 
 // Case model-path-special-characters.

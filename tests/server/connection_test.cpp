@@ -119,6 +119,7 @@ TEST(Connection, AClientThatDoesNotReadIsGivenUp) {
   options.http.write_timeout = milliseconds(300);
   options.n_ctx = 4096;
   RunningServer server(options);
+  server.hooks().decode_step_ms = 1;  // the reply must outlast the socket's buffers
   Json body = small_chat("hi", 100);
   body["n"] = 2;
   body["ignore_eos"] = true;
