@@ -31,5 +31,5 @@ if(LUCE_SANITIZE)
   add_compile_options(-fsanitize=${LUCE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LUCE_SANITIZE})
   # gcc 12 cannot follow variants once they are instrumented
-  target_compile_options(luce_settings INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(luce_settings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()

@@ -19,19 +19,6 @@ constexpr const char* kThinkClose = "</think>";
 // Marks where the model goes on; a code point that no text uses.
 constexpr std::string_view kHere = "\xF4\x8F\xBF\xBD";
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\n\r\f\v");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n\r\f\v") + 1 - begin);
-}
-
-bool holds_all(const RenderedPrompt& prompt, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) {
-    if (prompt.text.find(trimmed(text)) == std::string::npos) return false;
-  }
-  return true;
-}
-
 void cut(RenderedPrompt& prompt, size_t size) {
   prompt.text.resize(size);
   auto& spans = prompt.plain_spans;
@@ -71,7 +58,7 @@ class ChatTemplate::Impl {
  public:
   Impl(std::string_view source, TemplateTokens tokens)
       : template_(source), bos_(tokens.bos), eos_(tokens.eos), unknown_(tokens.unknown), padding_(tokens.padding) {
-    habits_ = probe_calls([this](const Json& messages) { return probe(messages); });
+    habits_ = probe_habits([this](const Json& messages, bool with_tool) { return probe(messages, with_tool); });
   }
 
   RenderedPrompt render_as_given(const ChatInput& input, const Json& messages) const {
@@ -96,7 +83,9 @@ class ChatTemplate::Impl {
   }
 
   ChatPrompt render(const ChatInput& input) const {
-    Json messages = even_out(input.messages, habits_);
+    Json messages = even_out(input.messages, habits_.calls);
+    if (habits_.drops_late_systems) fold_late_systems(messages);
+    if (habits_.drops_system) move_system_to_user(messages);
     ChatPrompt prompt;
     prompt.prefill = input.add_generation_prompt && ends_with_prefill(messages);
     static_cast<RenderedPrompt&>(prompt) = render_repaired(input, messages);
@@ -105,14 +94,12 @@ class ChatTemplate::Impl {
   }
 
  private:
-  std::optional<std::string> probe(const Json& messages) const {
+  std::optional<std::string> probe(const Json& messages, bool with_tool) const {
     ChatInput input;
-    input.tools = Json::array({Json::object(
-        {{"type", "function"},
-         {"function",
-          Json::object({{"name", "probe_tool"},
-                        {"description", "A tool."},
-                        {"parameters", Json::object({{"type", "object"}, {"properties", Json::object()}})}})}})});
+    if (with_tool) {
+      input.tools = Json::parse(R"([{"type": "function", "function": {"name": "probe_tool", "description": "A tool.",
+                                  "parameters": {"type": "object", "properties": {}}}}])");
+    }
     try {
       return render_as_given(input, messages).text;
     } catch (const Error&) {
@@ -120,26 +107,23 @@ class ChatTemplate::Impl {
     }
   }
 
-  // Offers the messages as they are, then changed step by step until the template takes them all.
+  // Offers the messages as they are, then changed step by step until the template takes them. If it never does, its
+  // first refusal counts.
   RenderedPrompt render_repaired(const ChatInput& input, Json messages) const {
     using Repair = bool (*)(Json&);
     std::optional<Error> refusal;
-    std::optional<RenderedPrompt> incomplete;
     for (const Repair repair : {Repair{}, Repair{fold_late_systems}, Repair{wrap_broken_arguments},
                                 Repair{merge_neighbours}, Repair{move_system_to_user}}) {
       if (repair != nullptr && !repair(messages)) continue;
       if (repair == move_system_to_user) merge_neighbours(messages);
       try {
-        RenderedPrompt prompt = render_prepared(input, messages);
-        const bool complete =
-            holds_all(prompt, system_texts(messages, true)) && holds_all(prompt, system_texts(messages, false));
-        if (complete) return prompt;
-        if (!incomplete) incomplete = std::move(prompt);
+        return render_prepared(input, messages);
+      } catch (const jinja::LimitReached&) {
+        throw;
       } catch (const Error& error) {
         if (!refusal) refusal = error;
       }
     }
-    if (incomplete) return std::move(*incomplete);
     throw *refusal;
   }
 
@@ -172,7 +156,7 @@ class ChatTemplate::Impl {
   Json eos_;
   Json unknown_;
   Json padding_;
-  CallHabits habits_;
+  TemplateHabits habits_;
 };
 
 ChatTemplate::ChatTemplate(std::string_view source, TemplateTokens tokens)

@@ -152,15 +152,6 @@ bool move_system_to_user(Json& messages) {
   return false;
 }
 
-std::vector<std::string> system_texts(const Json& messages, bool late) {
-  std::vector<std::string> texts;
-  const size_t leading = leading_systems(messages);
-  for (size_t i = late ? leading : 0; i < (late ? messages.size() : leading); ++i) {
-    if (has_role(messages[i], "system")) texts.push_back(content_of(messages[i]));
-  }
-  return texts;
-}
-
 bool ends_with_prefill(const Json& messages) {
   return !messages.empty() && has_role(messages.back(), "assistant") && !messages.back().contains("tool_calls");
 }

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 namespace luce::text {
 
@@ -28,9 +26,6 @@ bool wrap_broken_arguments(nlohmann::ordered_json& messages);
 bool merge_neighbours(nlohmann::ordered_json& messages);
 /// The system message goes into the first user message, an empty line between.
 bool move_system_to_user(nlohmann::ordered_json& messages);
-
-/// The texts of system messages: that at the begin, if any, or those behind it.
-std::vector<std::string> system_texts(const nlohmann::ordered_json& messages, bool late);
 
 /// True if the last message is an assistant's for the model to continue.
 bool ends_with_prefill(const nlohmann::ordered_json& messages);

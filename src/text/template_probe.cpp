@@ -29,17 +29,36 @@ bool shows_call(const std::string& prompt, const CallHabits& habits) {
   return !has("'probe_key'") && !has("\\\"probe_key") && !(habits.null_content && has("None"));
 }
 
-}  // namespace
-
 CallHabits probe_calls(const ProbeRender& render) {
   for (const bool as_text : {false, true}) {
     for (const bool null_content : {false, true}) {
       const CallHabits habits{as_text, null_content};
-      const auto prompt = render(conversation(habits));
+      const auto prompt = render(conversation(habits), true);
       if (prompt && shows_call(*prompt, habits)) return habits;
     }
   }
   return {};
+}
+
+Json message(const char* role, const char* content) { return Json::object({{"role", role}, {"content", content}}); }
+
+// A refusal is no drop: then the messages are changed when it happens.
+bool drops_probe(const ProbeRender& render, const Json& messages) {
+  const auto prompt = render(messages, false);
+  return prompt && prompt->find("probe_system") == std::string::npos;
+}
+
+}  // namespace
+
+TemplateHabits probe_habits(const ProbeRender& render) {
+  TemplateHabits habits;
+  habits.calls = probe_calls(render);
+  const Json system = message("system", "probe_system");
+  const Json user = message("user", "probe_user");
+  habits.drops_system = drops_probe(render, Json::array({system, user}));
+  habits.drops_late_systems =
+      drops_probe(render, Json::array({user, message("assistant", "probe_answer"), system, user}));
+  return habits;
 }
 
 }  // namespace luce::text

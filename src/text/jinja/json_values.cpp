@@ -1,6 +1,7 @@
 #include "text/jinja/json_values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/format.hpp"
@@ -28,10 +29,19 @@ Value read_array(Heap& heap, const nlohmann::ordered_json& json, Origin origin, 
   return make_list(heap, std::move(items));
 }
 
+// Some templates build a control token around the role. The usual roles are no text of the client's making.
+bool is_known_role(const std::string& key, const nlohmann::ordered_json& item) {
+  constexpr std::array<std::string_view, 9> kRoles = {"system", "developer", "user",    "assistant",  "tool",
+                                                      "model",  "function",  "ipython", "environment"};
+  if (key != "role" || !item.is_string()) return false;
+  return std::find(kRoles.begin(), kRoles.end(), item.get_ref<const std::string&>()) != kRoles.end();
+}
+
 Value read_object(Heap& heap, const nlohmann::ordered_json& json, Origin origin, int depth) {
   auto dict = std::make_shared<Dict>(heap);
   for (const auto& [key, item] : json.items()) {
-    dict->set(read_string(heap, key, origin), read(heap, item, origin, depth + 1));
+    const Origin origin_of_item = is_known_role(key, item) ? Origin::trusted : origin;
+    dict->set(read_string(heap, key, origin), read(heap, item, origin_of_item, depth + 1));
   }
   return dict;
 }

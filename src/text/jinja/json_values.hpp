@@ -9,7 +9,8 @@
 
 namespace luce::text::jinja {
 
-/// A JSON value with the origin of its texts. Throws TemplateError for nesting deeper than 200.
+/// A JSON value with the origin of its texts; usual names under the key "role" are trusted. Throws TemplateError for
+/// nesting deeper than 200.
 Value from_json(Heap& heap, const nlohmann::ordered_json& json, Origin origin);
 
 /// How Python's json.dumps writes, with the settings of Hugging Face's `tojson`.

@@ -1,6 +1,7 @@
 #include "text/jinja/template.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "text/jinja/error.hpp"
 #include "text/jinja/json_values.hpp"
 #include "text/jinja/parser.hpp"
@@ -24,6 +25,8 @@ class Template::Impl {
       }
       execute(body_, frame);
       return out.release();
+    } catch (const LimitError& error) {
+      throw LimitReached(fmt::format("chat template, {}: {}", describe(render.at), error.what()));
     } catch (const TemplateError& error) {
       fail(ErrorKind::invalid_request, "chat template, {}: {}", describe(render.at), error.what());
     }
