@@ -63,6 +63,7 @@ ModelAssembly::ModelAssembly(const ModelPath& path, const ResolvedSettings& sett
   plan_ = make_plan(settings);
   cache_settings_.tier.slots = plan_.slots;
   cache_settings_.stats_window_tokens = settings.values.cache.stats_window;
+  cache_settings_.warmup_tokens = settings.values.cache.warmup_tokens;
   if (has_experts) choose_bias(settings);
 }
 
@@ -129,7 +130,6 @@ void ModelAssembly::choose_bias(const ResolvedSettings& settings) {
         {"hot-bias", "inactive", fmt::format("the cache holds {} experts, a token uses {}", plan_.total_slots, cycle)});
     return;
   }
-  cache_settings_.warmup_tokens = settings.values.cache.warmup_tokens;
   cache_settings_.bias = {router.hot_bias, router.balance_penalty};
   conditions_.push_back({"hot-bias", "active",
                          fmt::format("after {} tokens decoding may use resident experts in place of routed ones, which "

@@ -17,6 +17,13 @@ int most_experts(const ExpertSource& source) {
   return experts.empty() ? 0 : *std::max_element(experts.begin(), experts.end());
 }
 
+/// The size class of each layer.
+std::vector<size_t> slot_sizes(const ExpertSource& source) {
+  std::vector<size_t> sizes;
+  for (int layer = 0; layer < source.layers(); ++layer) sizes.push_back(source.layout(layer).slot_bytes);
+  return sizes;
+}
+
 }  // namespace
 
 size_t fixed_bytes(const ExpertSource& source, const CacheSettings& settings) {
@@ -33,7 +40,9 @@ CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> sou
       digest_(most_experts(*source_)),
       wanted_digest_(settings.bias.hot_bias > 0 ? most_experts(*source_) : 0),
       tier_(*source_, device, settings.tier),
-      dispatch_(tier_, most_experts(*source_)) {
+      dispatch_(tier_, most_experts(*source_)),
+      balancer_(tier_.cache(tier_.lock()), tier_.counters(), slot_sizes(*source_), experts_by_layer(*source_)),
+      warmup_tokens_(settings.warmup_tokens) {
   if (settings.bias.hot_bias <= 0) return;
   const BiasRuleSettings rule{settings.bias, settings.stats_window_tokens, settings.warmup_tokens};
   const auto residency = [this](int layer, std::span<float> to) { read_residency(layer, to); };
@@ -50,6 +59,7 @@ device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
   }
   usage_.count(wanted);
   step_tokens_ = std::max<int64_t>(step_tokens_, routing.rows);
+  top_k_ = routing.top_k;
   dispatch_.open(use, wanted);
   return dispatch_;
 }
@@ -58,6 +68,10 @@ void CachedExpertService::end_step() {
   dispatch_.close();
   usage_.end_step(step_tokens_);
   if (bias_) bias_->end_step(step_tokens_);
+  if (static_cast<int64_t>(usage_.tokens()) >= warmup_tokens_) {
+    const auto lock = tier_.lock();
+    balancer_.advance(step_tokens_, top_k_);
+  }
   step_tokens_ = 0;
 }
 
@@ -77,7 +91,8 @@ void CachedExpertService::read_residency(int layer, std::span<float> residency) 
 Residency CachedExpertService::residency() const {
   const std::vector<int> experts = experts_by_layer(*source_);
   const auto lock = tier_.lock();
-  return {tier_.cache(lock).resident(), tier_.first_stream_slot(), std::accumulate(experts.begin(), experts.end(), 0)};
+  return {tier_.cache(lock).resident(), tier_.first_stream_slot(), std::accumulate(experts.begin(), experts.end(), 0),
+          balancer_.moved()};
 }
 
 bool CachedExpertService::is_resident(int layer, int32_t expert) const {

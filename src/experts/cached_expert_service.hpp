@@ -5,6 +5,7 @@
 #include "device/expert_service.hpp"
 #include "experts/bias_rule.hpp"
 #include "experts/expert_tier.hpp"
+#include "experts/slot_balancer.hpp"
 #include "experts/usage.hpp"
 #include "experts/warm_up.hpp"
 #include "experts/wave_dispatch.hpp"
@@ -14,7 +15,7 @@ namespace luce::experts {
 struct CacheSettings {
   TierSettings tier;
   int64_t stats_window_tokens = 10'000;
-  int64_t warmup_tokens = 0;  // no bias before so many
+  int64_t warmup_tokens = 0;  // no bias and no moving of slots before so many
   BiasSettings bias = {};     // hot_bias 0: none
 };
 
@@ -36,6 +37,7 @@ struct Residency {
   int resident = 0;  // experts in a slot
   int slots = 0;
   int experts = 0;
+  int64_t slots_moved = 0;  // between layers, since the start
 };
 
 /// A bounded cache of experts over a slower tier, for devices that ask at host points. Steps come from one thread;
@@ -76,6 +78,9 @@ class CachedExpertService final : public device::ExpertService {
   WaveDispatch dispatch_;
   std::unique_ptr<BiasRule> bias_;           // null: none
   device::SelectionRule* forced_ = nullptr;  // null: none
+  SlotBalancer balancer_;
+  int64_t warmup_tokens_ = 0;
+  int top_k_ = 0;
   int64_t step_tokens_ = 0;
 };
 

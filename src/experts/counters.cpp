@@ -20,6 +20,7 @@ ServiceCounters named(const Sums& sums) {
   counters.bytes_fetched = at(F::bytes_fetched);
   counters.streamed = at(F::streamed);
   counters.evictions = at(F::evictions);
+  counters.near_misses = at(F::near_misses);
   counters.never_reused = at(F::never_reused);
   counters.fetch_seconds = static_cast<double>(at(F::fetch_nanoseconds)) * kSecondsPerNanosecond;
   counters.substituted = at(F::substituted);

@@ -25,6 +25,7 @@ struct ServiceCounters {
   uint64_t bytes_fetched = 0;  // as stored in the slower tier
   uint64_t streamed = 0;       // fetches that served one wave and were not kept
   uint64_t evictions = 0;
+  uint64_t near_misses = 0;     // of decoding, that an eighth more slots would have spared
   uint64_t never_reused = 0;    // evicted without a hit after the step they were fetched for
   uint64_t substituted = 0;     // routed experts that a bias replaced
   double displaced_weight = 0;  // their mixing weights
@@ -47,13 +48,14 @@ class CounterTable {
     bytes_fetched,
     streamed,
     evictions,
+    near_misses,
     never_reused,
     substituted,
     displaced_millionths,
     fetch_nanoseconds,
     stall_nanoseconds
   };
-  static constexpr int kFields = 16;
+  static constexpr int kFields = 17;
 
   explicit CounterTable(int layers);
 

@@ -28,26 +28,27 @@ void Lease::release() {
 
 ExpertCache::ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable& counters) : counters_(counters) {
   LUCE_CHECK(shape.experts.size() == shape.slots.size(), "slots for other layers than there are");
-  int most_slots = 0;
+  int most_experts = 0;
   for (size_t i = 0; i < shape.experts.size(); ++i) {
     const int experts = shape.experts[i], slots = shape.slots[i];
     LUCE_CHECK(experts == 0 ? slots == 0 : slots >= 1 && slots <= experts, "slots of a layer beyond its experts");
     Layer layer;
-    layer.first_slot = static_cast<int>(slots_.size());
-    layer.slots = slots;
+    const auto first_slot = static_cast<int>(slots_.size());
     layer.slot_of.assign(static_cast<size_t>(experts), kNoSlot);
     layer.last_step.assign(static_cast<size_t>(experts), 0);
     layer.last_decode_step.assign(static_cast<size_t>(experts), 0);
+    layer.evicted.assign(static_cast<size_t>(experts), 0);
     layer.policy = policy(static_cast<int>(i), experts);
     slots_.resize(slots_.size() + static_cast<size_t>(slots));
-    for (int slot = layer.first_slot + slots - 1; slot >= layer.first_slot; --slot) {
+    for (int slot = first_slot; slot < first_slot + slots; ++slot) {
       slots_[static_cast<size_t>(slot)].layer = static_cast<int>(i);
-      layer.free.push_back(slot);
+      layer.slots.push_back(slot);
     }
+    layer.free.assign(layer.slots.rbegin(), layer.slots.rend());
     layers_.push_back(std::move(layer));
-    most_slots = std::max(most_slots, slots);
+    most_experts = std::max(most_experts, experts);
   }
-  candidates_.reserve(static_cast<size_t>(most_slots));
+  candidates_.reserve(static_cast<size_t>(most_experts));
 }
 
 void ExpertCache::seed(int layer, std::span<const double> counts) {
@@ -75,7 +76,17 @@ void ExpertCache::count_access(const LayerUse& use, const UsedExpert& used) {
   if (hit) slots_[static_cast<size_t>(slot)].reused = true;
   counters_.add(use.layer, hit ? Field::hits : Field::misses);
   if (used.prompt_rows > 0) counters_.add(use.layer, hit ? Field::prompt_hits : Field::prompt_misses);
-  if (used.decode_rows > 0) counters_.add(use.layer, hit ? Field::decode_hits : Field::decode_misses);
+  if (used.decode_rows == 0) return;
+  counters_.add(use.layer, hit ? Field::decode_hits : Field::decode_misses);
+  if (!hit && lately_evicted(layers_[static_cast<size_t>(use.layer)], used.expert))
+    counters_.add(use.layer, Field::near_misses);
+}
+
+/// Whether it would still be here with an eighth more slots, were the last evicted the first to stay.
+bool ExpertCache::lately_evicted(const Layer& layer, int32_t expert) {
+  const int64_t eviction = layer.evicted[static_cast<size_t>(expert)];
+  return eviction > 0 &&
+         layer.evictions - eviction < static_cast<int64_t>(extra_slots(static_cast<int>(layer.slots.size())));
 }
 
 Lease ExpertCache::lease(int slot) {
@@ -107,7 +118,7 @@ std::optional<int> ExpertCache::admit(int layer_index, int32_t expert) {
 /// Residents without a lease that were not used in the current step, by this record of last uses.
 void ExpertCache::find_candidates(const Layer& layer, const std::vector<int64_t>& last_uses) {
   candidates_.clear();
-  for (int slot = layer.first_slot; slot < layer.first_slot + layer.slots; ++slot) {
+  for (const int slot : layer.slots) {
     const Slot& held = slots_[static_cast<size_t>(slot)];
     if (held.state != SlotState::resident || held.leases > 0) continue;
     const auto expert = static_cast<size_t>(held.expert);
@@ -120,6 +131,25 @@ std::optional<int> ExpertCache::admit_free(int layer, int32_t expert) {
   LUCE_CHECK(find(layer, expert) == kNoSlot, "an expert was admitted twice");
   if (free_slots(layer) == 0) return std::nullopt;
   return occupy(layer, expert);
+}
+
+bool ExpertCache::move_slot(int from, int to) {
+  Layer& giver = layers_[static_cast<size_t>(from)];
+  if (giver.slots.size() < 2) return false;
+  if (giver.free.empty()) {
+    find_candidates(giver, giver.last_step);
+    const auto victim = choose_victim(*giver.policy, candidates_, 0, std::nullopt);
+    if (!victim) return false;
+    evict(find(from, *victim));
+  }
+  const int slot = giver.free.back();
+  giver.free.pop_back();
+  std::erase(giver.slots, slot);
+  Layer& taker = layers_[static_cast<size_t>(to)];
+  slots_[static_cast<size_t>(slot)].layer = to;
+  taker.slots.push_back(slot);
+  taker.free.push_back(slot);
+  return true;
 }
 
 int ExpertCache::occupy(int layer_index, int32_t expert) {
@@ -152,6 +182,8 @@ void ExpertCache::evict(int slot) {
   counters_.add(held.layer, Field::evictions);
   if (!held.reused) counters_.add(held.layer, Field::never_reused);
   --resident_;
+  Layer& layer = layers_[static_cast<size_t>(held.layer)];
+  layer.evicted[static_cast<size_t>(held.expert)] = ++layer.evictions;
   set_free(slot);
 }
 

@@ -75,6 +75,13 @@ class ExpertCache {
   void loaded(int slot);
   void load_failed(int slot);
 
+  /// Gives a slot of one layer to another: a free one, else that of its least valuable resident without a lease and not
+  /// of its current step. False if there is none or it is the layer's last. Both layers must be of one size class.
+  bool move_slot(int from, int to);
+
+  /// An eighth of so many slots, at least one: the scale on which near misses are counted.
+  static int extra_slots(int slots) { return slots < 16 ? 1 : slots / 8; }
+  int slots(int layer) const { return static_cast<int>(layers_[static_cast<size_t>(layer)].slots.size()); }
   int free_slots(int layer) const { return static_cast<int>(layers_[static_cast<size_t>(layer)].free.size()); }
   /// Experts whose bytes are in a slot.
   int resident() const { return resident_; }
@@ -89,16 +96,18 @@ class ExpertCache {
     bool reused = false;  // hit since the step it was fetched for
   };
   struct Layer {
-    int first_slot = 0;
-    int slots = 0;
+    std::vector<int> slots;
     int64_t step = 0;
     std::vector<int> slot_of;        // [experts]
     std::vector<int64_t> last_step;  // [experts], in which it was used; 0 is never
     std::vector<int64_t> last_decode_step;
-    std::vector<int> free;  // lowest number last
+    int64_t evictions = 0;
+    std::vector<int64_t> evicted;  // [experts], which eviction it was; 0 is none
+    std::vector<int> free;         // lowest number last
     std::unique_ptr<LayerPolicy> policy;
   };
 
+  static bool lately_evicted(const Layer& layer, int32_t expert);
   void count_access(const LayerUse& use, const UsedExpert& used);
   void find_candidates(const Layer& layer, const std::vector<int64_t>& last_uses);
   int occupy(int layer, int32_t expert);

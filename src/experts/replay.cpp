@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "experts/expert_cache.hpp"
 #include "experts/future_policy.hpp"
+#include "experts/slot_balancer.hpp"
 #include "experts/trace_steps.hpp"
 #include "experts/warm_up.hpp"
 
@@ -31,24 +32,33 @@ void start_warm(ExpertCache& cache, const std::vector<std::vector<double>>& prof
     if (const auto slot = cache.admit_free(id.layer, id.expert)) cache.loaded(*slot);
 }
 
+/// One layer's step: misses are admitted in row order. Returns uploads.
+int64_t run_layer(ExpertCache& cache, const LayerUse& use, bool streams) {
+  int64_t uploads = 0;
+  cache.begin_step(use);
+  for (const UsedExpert& used : use.experts) {
+    if (cache.find(use.layer, used.expert) != ExpertCache::kNoSlot) continue;
+    const auto slot = cache.admit(use.layer, used.expert);
+    if (slot) cache.loaded(*slot);
+    if (slot || streams) ++uploads;
+  }
+  return uploads;
+}
+
 ReplayResult run(TraceSteps& steps, const Trace& trace, const ReplaySettings& settings, const PolicyFactory& factory) {
-  const std::vector<int> per_layer(static_cast<size_t>(trace.layers()), settings.slots);
+  const std::vector<int> slots(static_cast<size_t>(trace.layers()), settings.slots);
+  const std::vector<int> experts(slots.size(), trace.experts());
   CounterTable counters(trace.layers());
   const bool streams = streams_misses(*factory(0, trace.experts()));
-  ExpertCache cache({std::vector<int>(per_layer.size(), trace.experts()), per_layer}, factory, counters);
+  ExpertCache cache({experts, slots}, factory, counters);
   if (settings.profile) start_warm(cache, *settings.profile);
+  SlotBalancer balancer(cache, counters, std::vector<size_t>(slots.size(), 1), experts);
   ReplayResult result;
-  for (int64_t step = 0; step < steps.count(); ++step)
-    for (int layer = 0; layer < trace.layers(); ++layer) {
-      const LayerUse use = steps.use(step, layer);
-      cache.begin_step(use);
-      for (const UsedExpert& used : use.experts) {
-        if (cache.find(layer, used.expert) != ExpertCache::kNoSlot) continue;
-        const auto slot = cache.admit(layer, used.expert);
-        if (slot) cache.loaded(*slot);
-        if (slot || streams) ++result.uploads;
-      }
-    }
+  for (int64_t step = 0; step < steps.count(); ++step) {
+    for (int layer = 0; layer < trace.layers(); ++layer)
+      result.uploads += run_layer(cache, steps.use(step, layer), streams);
+    if (settings.move_slots) balancer.advance(steps.rows(step), trace.top_k());
+  }
   const ServiceCounters total = counters.total();
   result.accesses = static_cast<int64_t>(total.all.accesses());
   result.hits = static_cast<int64_t>(total.all.hits);

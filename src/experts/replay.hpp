@@ -23,6 +23,7 @@ struct ReplaySettings {
   int streams = 1;     // sequence s belongs to stream s mod streams; streams advance in lockstep
   /// Counts of earlier use [layers][experts]: fill the slots with the most used and seed the policy. Null: cold start.
   const std::vector<std::vector<double>>* profile = nullptr;
+  bool move_slots = false;  // between layers, as SlotBalancer does when serving
 };
 
 /// What a cache of this size would have done: cold start, one cache per layer, nothing reset between sequences. In each

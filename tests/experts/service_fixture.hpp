@@ -15,17 +15,19 @@ namespace luce::experts {
 
 /// A service over a fake source and device.
 struct ServiceFixture {
-  ServiceFixture(const std::vector<FakeSource::Layer>& layers, std::vector<int> slots, int stream_slots = 2,
-                 const char* policy = "lru")
-      : ServiceFixture(std::make_unique<FakeSource>(layers), std::move(slots), stream_slots, policy) {}
+  explicit ServiceFixture(const std::vector<FakeSource::Layer>& layers, const std::vector<int>& slots,
+                          int stream_slots = 2, const char* policy = "lru")
+      : ServiceFixture(std::make_unique<FakeSource>(layers), settings_for(slots, stream_slots, policy)) {}
 
-  ServiceFixture(std::unique_ptr<FakeSource> made, std::vector<int> slots, int stream_slots, const char* policy)
-      : source(*made) {
+  ServiceFixture(std::unique_ptr<FakeSource> made, const CacheSettings& settings)
+      : source(*made), service(std::make_unique<CachedExpertService>(std::move(made), device, settings)) {}
+
+  static CacheSettings settings_for(const std::vector<int>& slots, int stream_slots, const char* policy) {
     CacheSettings settings;
-    settings.tier.slots = std::move(slots);
-    settings.tier.policy = PolicySpec::parse(policy);
+    settings.tier.slots = slots;
     settings.tier.stream_slots = stream_slots;
-    service = std::make_unique<CachedExpertService>(std::move(made), device, settings);
+    settings.tier.policy = PolicySpec::parse(policy);
+    return settings;
   }
 
   /// The experts of a wave, after a look at every byte of each.
