@@ -118,7 +118,7 @@ void add_bench(CLI::App& root, Selection& selection) {
   CLI::App* const command =
       root.add_subcommand("bench", "Measures prompt and decode speed beside the memory's bandwidth");
   const auto arguments = std::make_shared<BenchArguments>();
-  const auto number = [&](const char* flag, int& into, const char* help, CLI::Range range) {
+  const auto number = [&](const char* flag, int& into, const char* help, const CLI::Range& range) {
     command->add_option(flag, into, help)->check(range)->option_text(fmt::format("N [{}]", into));
   };
   number("--prompt-tokens", arguments->plan.prompt_tokens, "prompt tokens timed; 0 for none", CLI::Range(0, 1 << 20));

@@ -67,7 +67,7 @@ class YamlReader {
   }
 
   std::string expand(const YAML::Node& scalar) const {
-    const std::string text = scalar.Scalar();
+    const std::string& text = scalar.Scalar();
     std::string out;
     for (size_t i = 0; i < text.size();) {
       const size_t end = text.compare(i, 2, "${") == 0 ? text.find('}', i) : std::string::npos;

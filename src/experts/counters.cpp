@@ -31,7 +31,7 @@ ServiceCounters named(const Sums& sums) {
 
 }  // namespace
 
-CounterTable::CounterTable(int layers) : layers_(layers), cells_(static_cast<size_t>(layers) * kFields) {}
+CounterTable::CounterTable(int layers) : cells_(static_cast<size_t>(layers) * kFields) {}
 
 ServiceCounters CounterTable::of_layer(int layer) const {
   Sums sums{};

@@ -70,7 +70,6 @@ class CounterTable {
     return cells_[static_cast<size_t>(layer) * kFields + static_cast<size_t>(field)];
   }
 
-  int layers_ = 0;
   std::vector<std::atomic<uint64_t>> cells_;
 };
 

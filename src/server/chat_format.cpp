@@ -30,7 +30,7 @@ Json tool_call(const ToolCallBegin& begin) {
   return {{"id", begin.id}, {"type", "function"}, {"function", {{"name", begin.name}, {"arguments", ""}}}};
 }
 
-Json indexed(int index, Json call) {
+Json indexed(int index, const Json& call) {
   Json entry = {{"index", index}};
   entry.update(call);
   return entry;

@@ -24,15 +24,8 @@ std::string sources_of_tests() {
 }
 
 TEST(CaseCoverage, EveryHttpCaseIsTriedOrExcused) {
-  const std::string constraint = "constrained output is not there yet";
   const std::string other_api = "only the OpenAI chat and completion routes are offered";
   const std::map<std::string, std::string> excused = {
-      {"schema-pattern-invalid", constraint},
-      {"deep-grammar-refused", constraint},
-      {"grammar-with-thinking", constraint},
-      {"choice-required-forces-call", constraint},
-      {"choice-named-function", constraint},
-      {"thinking-budget-bounds-thinking", "tried where replies are read, in completion"},
       {"messages-api-forced-tool", other_api},
       {"count-tokens-endpoint", other_api},
       {"messages-usage-counts", other_api},
