@@ -56,7 +56,7 @@ TemplateTokens TemplateTokens::of(const Vocabulary& vocabulary) {
 
 class ChatTemplate::Impl {
  public:
-  Impl(std::string_view source, TemplateTokens tokens)
+  Impl(std::string_view source, const TemplateTokens& tokens)
       : template_(source), bos_(tokens.bos), eos_(tokens.eos), unknown_(tokens.unknown), padding_(tokens.padding) {
     habits_ = probe_habits([this](const Json& messages, bool with_tool) { return probe(messages, with_tool); });
   }

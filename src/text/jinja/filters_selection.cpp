@@ -24,8 +24,8 @@ Value map_attribute(Frame& frame, const Value& input, const Arguments& arguments
   const Value* fallback = arguments.find("default");
   std::vector<Value> out;
   for (const Value& item : iterate(heap, input)) {
-    Value value = path.of(frame, item);
-    out.push_back(value.is_undefined() && fallback != nullptr ? *fallback : std::move(value));
+    const Value value = path.of(frame, item);
+    out.push_back(value.is_undefined() && fallback != nullptr ? *fallback : value);
   }
   return make_list(heap, std::move(out), Flavor::generator);
 }

@@ -259,6 +259,6 @@ std::string describe(Position at) { return fmt::format("line {}, column {}", at.
 
 void raise_at(Position at, const std::string& message) { raise("{}: {}", describe(at), message); }
 
-std::vector<Token> tokenize(std::string source) { return Lexer(source).run(); }
+std::vector<Token> tokenize(const std::string& source) { return Lexer(source).run(); }
 
 }  // namespace luce::text::jinja

@@ -94,7 +94,7 @@ Body Parser::parse_body(const OpenTag& open) {
         break;
       }
       default:
-        if (open.ends.size() == 0) return body;
+        if (open.ends.empty()) return body;
         fail_here("expected " + list_of(open.ends) + " for the '" + open.name + "' of " + describe(open.at) +
                   ", found the end of the template");
     }
@@ -105,7 +105,7 @@ void Parser::parse_tag(Body& body, const OpenTag& open) {
   const Position at = current().at;
   const std::string name = expect_name("the name of a tag");
   const bool stray = name.rfind("end", 0) == 0 || name == "else" || name == "elif";
-  if (stray && open.ends.size() > 0) {
+  if (stray && !open.ends.empty()) {
     raise_at(at, "expected " + list_of(open.ends) + " for the '" + open.name + "' of " + describe(open.at) +
                      ", found '" + name + "'");
   }

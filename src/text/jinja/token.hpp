@@ -42,6 +42,6 @@ struct Token {
 std::string describe(Position at);
 
 /// Cuts a template into tokens as Jinja2 does with trim_blocks and lstrip_blocks on. Throws TemplateError.
-std::vector<Token> tokenize(std::string source);
+std::vector<Token> tokenize(const std::string& source);
 
 }  // namespace luce::text::jinja

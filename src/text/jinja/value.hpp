@@ -34,6 +34,8 @@ enum class Kind : uint8_t { undefined, none, boolean, integer, real, string, lis
 class Value {
  public:
   Value() = default;
+  // Whatever a template can hold becomes a value by itself.
+  // NOLINTBEGIN(google-explicit-constructor)
   Value(None) : data_(None{}) {}
   Value(Undefined undefined) : data_(std::move(undefined)) {}
   Value(bool boolean) : data_(boolean) {}
@@ -48,6 +50,7 @@ class Value {
   template <typename T>
   requires std::is_base_of_v<Object, T> Value(std::shared_ptr<T> object)
       : data_(std::shared_ptr<Object>(std::move(object))) {}
+  // NOLINTEND(google-explicit-constructor)
 
   Kind kind() const { return static_cast<Kind>(data_.index()); }
   bool is(Kind kind_of_value) const { return kind() == kind_of_value; }
