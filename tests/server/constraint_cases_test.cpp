@@ -24,12 +24,6 @@ double seconds_of(const std::function<void()>& action) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-std::string repeated(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
-
 TEST(ConstraintCases, SchemaPatternInvalid) {
   const Json given = read_case("http", "schema-pattern-invalid")["given"];
   const RunningServer server(hybrid());
