@@ -15,7 +15,7 @@ constexpr int64_t kOpenEnd = 9'999'999'999'999'999;
 std::optional<double> bound(const Json& schema, const std::string& key, const std::string& place) {
   const auto found = schema.find(key);
   if (found == schema.end() || found->is_null() || found->is_boolean()) return std::nullopt;
-  if (!found->is_number()) refuse_schema(place + "." + key, "must be a number");
+  if (!found->is_number()) refuse_schema(place + "/" + key, "must be a number");
   return std::clamp(found->get<double>(), -static_cast<double>(kOpenEnd), static_cast<double>(kOpenEnd));
 }
 

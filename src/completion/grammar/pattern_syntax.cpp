@@ -73,6 +73,8 @@ class PatternParser {
     if (take('.')) return {.kind = PatternNode::Kind::characters, .characters = without({{'\n', '\n'}, {'\r', '\r'}})};
     if (take('\\')) return {.kind = PatternNode::Kind::characters, .characters = escape()};
     if (is_next('*') || is_next('+') || is_next('?') || is_next('^')) refuse("has nothing to repeat or a misplaced ^");
+    int least = 0, most = 0;
+    if (braces(least, most)) refuse("has nothing to repeat");
     const char32_t c = next_code_point();
     return {.kind = PatternNode::Kind::characters, .characters = {{c, c}}};
   }

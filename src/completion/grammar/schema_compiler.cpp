@@ -33,7 +33,7 @@ int SchemaCompiler::compile(const Json& schema, const std::string& place, int ne
   if (schema.is_boolean() && schema.get<bool>()) return json_.value(next);
   if (!schema.is_object()) refuse_schema(place, "must be a JSON schema, that is an object");
   if (const auto found = schema.find("$ref"); found != schema.end()) {
-    if (!found->is_string()) refuse_schema(place + ".$ref", "must be a string");
+    if (!found->is_string()) refuse_schema(place + "/$ref", "must be a string");
     return reference(*found, place, next);
   }
   for (const char* key : {"anyOf", "oneOf"})
@@ -94,12 +94,12 @@ int SchemaCompiler::typed(const Json& schema, const std::string& type, const std
   if (type == "number") return json_.number(next);
   if (type == "boolean") return json_.boolean(next);
   if (type == "null") return json_.null(next);
-  refuse_schema(place + ".type", fmt::format("\"{}\" is not a type of JSON schema", type));
+  refuse_schema(place + "/type", fmt::format("\"{}\" is not a type of JSON schema", type));
 }
 
 // A rule for "name": value.
 int SchemaCompiler::member(const Json& property, const std::string& name, const std::string& place, int next) {
-  const int value = compile(property, place + "." + name, kReturn);
+  const int value = compile(property, place + "/" + name, kReturn);
   const int rule = builder_.rule(builder_.literal(Json(name).dump(), json_.punctuation(":", json_.space(value))));
   return builder_.call(rule, next);
 }
@@ -112,7 +112,7 @@ int SchemaCompiler::other_members(const Json& schema, const std::string& place, 
   if (others == schema.end() ? named : *others == false) return close;
   const Json any = true;
   const Json& rule_of_value = others == schema.end() || others->is_boolean() ? any : *others;
-  const int value = compile(rule_of_value, place + ".additionalProperties", kReturn);
+  const int value = compile(rule_of_value, place + "/additionalProperties", kReturn);
   const int one = builder_.rule(json_.space(json_.string(json_.punctuation(":", json_.space(value)))));
   const int more = builder_.rule(json_.punctuation(",", builder_.call(one, kReturn)));
   const int rest = builder_.repeat(more, 0, kUnbounded, close);
@@ -128,7 +128,7 @@ int SchemaCompiler::object(const Json& schema, const std::string& place, int nex
   std::vector<std::pair<std::string, const Json*>> members;
   for (const auto& [name, property] : properties.items()) members.emplace_back(name, &property);
   for (auto each = members.rbegin(); each != members.rend(); ++each) {
-    const int reads = member(*each->second, each->first, place + ".properties", after_some);
+    const int reads = member(*each->second, each->first, place + "/properties", after_some);
     const bool needed = std::find(required.begin(), required.end(), each->first) != required.end();
     const int first = json_.space(reads), later = json_.punctuation(",", json_.space(reads));
     after_none = needed ? first : builder_.any_of({first, after_none});
@@ -148,7 +148,7 @@ int SchemaCompiler::array(const Json& schema, const std::string& place, int next
   const int named = static_cast<int>(prefix.size());
   int rest = close;
   if (items == schema.end() || *items != false) {
-    const int value = compile(items == schema.end() ? any : *items, place + ".items", kReturn);
+    const int value = compile(items == schema.end() ? any : *items, place + "/items", kReturn);
     const int more = builder_.rule(json_.punctuation(",", json_.space(value)));
     const int done = std::max(named, 1);  // before the repetition
     const int most_more = most == kUnbounded ? kUnbounded : std::max(0, most - done);
@@ -168,12 +168,12 @@ int SchemaCompiler::array(const Json& schema, const std::string& place, int next
 int SchemaCompiler::string(const Json& schema, const std::string& place, int next) {
   const int close = builder_.literal("\"", next);
   if (const auto pattern = schema.find("pattern"); pattern != schema.end()) {
-    if (!pattern->is_string()) refuse_schema(place + ".pattern", "must be a string");
+    if (!pattern->is_string()) refuse_schema(place + "/pattern", "must be a string");
     return builder_.literal(
-        "\"", compile_pattern(builder_, json_, pattern->get_ref<const std::string&>(), place + ".pattern", close));
+        "\"", compile_pattern(builder_, json_, pattern->get_ref<const std::string&>(), place + "/pattern", close));
   }
   if (const std::string known = pattern_of_format(schema); !known.empty())
-    return builder_.literal("\"", compile_pattern(builder_, json_, known, place + ".format", close));
+    return builder_.literal("\"", compile_pattern(builder_, json_, known, place + "/format", close));
   const int least = count_of(schema, "minLength", place, 0), most = count_of(schema, "maxLength", place, kUnbounded);
   if (least == 0 && most == kUnbounded) return json_.string(next);
   if (most != kUnbounded && most < least) refuse_schema(place, "has a maxLength below its minLength");

@@ -28,7 +28,7 @@ const Json& empty_list() {
 
 const Json& list_of(const Json& schema, const std::string& key, const std::string& place) {
   const Json& list = schema.at(key);
-  if (!list.is_array() || list.empty()) refuse_schema(place + "." + key, "must be a list that is not empty");
+  if (!list.is_array() || list.empty()) refuse_schema(place + "/" + key, "must be a list that is not empty");
   return list;
 }
 
@@ -36,7 +36,7 @@ int count_of(const Json& schema, const std::string& key, const std::string& plac
   const auto found = schema.find(key);
   if (found == schema.end() || found->is_null()) return otherwise;
   const bool whole = found->is_number_unsigned() || (found->is_number_integer() && found->get<int64_t>() >= 0);
-  if (!whole) refuse_schema(place + "." + key, "must be a whole number of 0 or more");
+  if (!whole) refuse_schema(place + "/" + key, "must be a whole number of 0 or more");
   return static_cast<int>(std::min<uint64_t>(found->get<uint64_t>(), kMostCount));
 }
 
@@ -44,7 +44,7 @@ std::vector<std::string> types_of(const Json& schema, const std::string& place) 
   std::vector<std::string> types;
   if (const auto type = schema.find("type"); type != schema.end()) {
     for (const Json& each : type->is_array() ? *type : Json::array({*type})) {
-      if (!each.is_string()) refuse_schema(place + ".type", "must be a name of a type or a list of them");
+      if (!each.is_string()) refuse_schema(place + "/type", "must be a name of a type or a list of them");
       types.push_back(each);
     }
   } else if (schema.contains("properties") || schema.contains("required") || schema.contains("additionalProperties")) {
@@ -64,9 +64,9 @@ std::vector<std::string> required_of(const Json& schema, const std::string& plac
   std::vector<std::string> names;
   const auto required = schema.find("required");
   if (required == schema.end() || required->is_null()) return names;
-  if (!required->is_array()) refuse_schema(place + ".required", "must be a list of names");
+  if (!required->is_array()) refuse_schema(place + "/required", "must be a list of names");
   for (const Json& name : *required) {
-    if (!name.is_string()) refuse_schema(place + ".required", "must be a list of names");
+    if (!name.is_string()) refuse_schema(place + "/required", "must be a list of names");
     names.push_back(name);
   }
   return names;
@@ -75,7 +75,7 @@ std::vector<std::string> required_of(const Json& schema, const std::string& plac
 Json properties_with_required(const Json& schema, const std::string& place) {
   Json properties = Json::object();
   if (const auto found = schema.find("properties"); found != schema.end() && !found->is_null()) {
-    if (!found->is_object()) refuse_schema(place + ".properties", "must be an object");
+    if (!found->is_object()) refuse_schema(place + "/properties", "must be an object");
     properties = *found;
   }
   for (const std::string& name : required_of(schema, place))
@@ -110,7 +110,7 @@ const Json& resolve_schema(const Json& schema, const Json& root, const std::stri
   const Json* current = &schema;
   for (int i = 0; i < kMostReferences; ++i) {
     if (!current->is_object() || !current->contains("$ref")) return *current;
-    if (!current->at("$ref").is_string()) refuse_schema(place + ".$ref", "must be a string");
+    if (!current->at("$ref").is_string()) refuse_schema(place + "/$ref", "must be a string");
     current = &referenced(root, current->at("$ref"), place);
   }
   refuse_schema(place, "has a $ref that leads back to itself");
