@@ -128,6 +128,7 @@ TEST(Connection, AClientThatDoesNotReadIsGivenUp) {
   body["max_tokens"] = 4000;
   body["stream"] = true;
   TestClient client(server.port());
+  client.take_little_ahead();
   client.send(chat_text(body));
   const auto deadline = Clock::now() + std::chrono::seconds(15);
   while (server.engine().status().running == 0 && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(5));

@@ -89,6 +89,11 @@ TestClient::TestClient(int port, const std::string& address) : fd_(connect_to(po
 
 TestClient::~TestClient() { close(); }
 
+void TestClient::take_little_ahead() {
+  const int bytes = 4096;
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+}
+
 bool TestClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

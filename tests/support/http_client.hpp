@@ -38,6 +38,8 @@ class TestClient {
   TestClient& operator=(const TestClient&) = delete;
 
   bool connected() const { return fd_ >= 0; }
+  /// Lets the kernel hold few bytes for a client that does not read.
+  void take_little_ahead();
   /// False if the server closed.
   bool send(std::string_view bytes);
   void shutdown_write();
