@@ -121,7 +121,7 @@ TEST(Connection, AClientThatDoesNotReadIsGivenUp) {
   RunningServer server(options);
   server.hooks().decode_step_ms = 1;  // the reply must outlast the socket's buffers
   Json body = small_chat("hi", 100);
-  body["n"] = 2;
+  body["n"] = 4;
   body["ignore_eos"] = true;
   body["logprobs"] = true;
   body["top_logprobs"] = 20;
