@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +26,7 @@ struct ReplayArguments {
 int slots_of(const std::string& text, const experts::Trace& trace) {
   try {
     if (text.empty() || text.back() != '%') return static_cast<int>(parse_whole(text, 1, trace.experts()));
-    return std::max(1, static_cast<int>(parse_share(text) * trace.experts()));
+    return std::max(1, static_cast<int>(std::lround(parse_share(text) * trace.experts())));
   } catch (const std::exception&) {
     fail(ErrorKind::usage, "--slots is '{}' but must be 1 to {} (the experts of a layer) or a share such as 25%", text,
          trace.experts());
