@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "sampling/distribution.hpp"
 #include "sampling/logprobs.hpp"
 
 namespace luce::sampling {
@@ -23,7 +22,7 @@ bool sound(std::span<const float> logits) {
   return possible;
 }
 
-int32_t draw(const std::vector<Candidate>& candidates, double uniform) {
+int32_t draw(std::span<const Candidate> candidates, double uniform) {
   int32_t last_possible = candidates.front().token;
   for (const Candidate& candidate : candidates) {
     if (candidate.probability <= 0) continue;
@@ -67,7 +66,7 @@ std::variant<int32_t, SampleError> Sampler::choose(std::span<const float> logits
 }
 
 std::variant<int32_t, SampleError> Sampler::pick(std::span<const float> logits) {
-  const std::vector<Candidate> candidates = distribution(logits, settings_);
+  const std::span<const Candidate> candidates = distribution_.compute(logits, settings_);
   if (candidates.empty() || candidates.front().logit == kBanned) return SampleError::nothing_allowed;
   if (candidates.size() == 1) return candidates.front().token;
   return draw(candidates, random_.uniform());

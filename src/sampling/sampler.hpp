@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "sampling/distribution.hpp"
 #include "sampling/random.hpp"
 #include "sampling/settings.hpp"
 #include "sampling/token_constraint.hpp"
@@ -50,6 +51,7 @@ class Sampler {
   SamplingSettings settings_;
   TokenHistory history_;
   Random random_;
+  Distribution distribution_;
   std::vector<float> adjusted_;  // [vocabulary], scratch
 };
 

@@ -14,6 +14,12 @@ namespace {
 
 using Ids = std::set<int32_t>;
 
+std::vector<Candidate> distribution(std::span<const float> logits, const SamplingSettings& settings) {
+  Distribution computed;
+  const std::span<const Candidate> candidates = computed.compute(logits, settings);
+  return {candidates.begin(), candidates.end()};
+}
+
 Ids ids(const std::vector<Candidate>& candidates) {
   Ids found;
   for (const Candidate& candidate : candidates) found.insert(candidate.token);
@@ -82,6 +88,17 @@ TEST(Distribution, TiesAreCutByTheSmallerId) {
   EXPECT_EQ(ids(distribution(logits, {.temperature = 0})), (Ids{0}));
 }
 
+TEST(Distribution, KeepsNothingFromTheCallBefore) {
+  Distribution computed;
+  for (const SamplingSettings& settings :
+       {SamplingSettings{}, SamplingSettings{.top_k = 2}, SamplingSettings{.top_p = 0.3f},
+        SamplingSettings{.temperature = 0}, SamplingSettings{.min_p = 0.5f}}) {
+    computed.compute(std::vector<float>(100, 2.0f), settings);
+    const std::span<const Candidate> again = computed.compute(kFour, settings);
+    EXPECT_EQ(ids({again.begin(), again.end()}), ids(distribution(kFour, settings)));
+  }
+}
+
 TEST(Distribution, BannedTokensNeverAppear) {
   const float banned = -std::numeric_limits<float>::infinity();
   EXPECT_EQ(ids(distribution(std::vector<float>{banned, 1, banned, 0}, {})), (Ids{1, 3}));
@@ -107,6 +124,8 @@ TEST(Distribution, LargeVocabularyAgreesWithAFullSort) {
     }
     EXPECT_EQ(ids(distribution(logits, {.top_p = top_p})), expected) << top_p;
   }
+  for (const int top_k : {1, 7, 500, 50'000})
+    EXPECT_EQ(ids(distribution(logits, {.top_k = top_k})), Ids(order.begin(), order.begin() + top_k)) << top_k;
 }
 
 }  // namespace

@@ -38,9 +38,8 @@ class OutputGrammar {
  private:
   int formatted() {
     if (output_.format == OutputFormat::grammar) return compile_gbnf(builder_, output_.grammar, kReturn);
-    const int end = json_.space(kReturn);
-    if (output_.format == OutputFormat::json_object) return json_.space(json_.object(end));
-    return json_.space(SchemaCompiler(builder_, json_, output_.schema).compile(output_.schema, "schema", end));
+    if (output_.format == OutputFormat::json_object) return json_.object(kReturn);
+    return SchemaCompiler(builder_, json_, output_.schema).compile(output_.schema, "schema", kReturn);
   }
 
   int call() {
