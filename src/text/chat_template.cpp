@@ -159,8 +159,8 @@ class ChatTemplate::Impl {
   TemplateHabits habits_;
 };
 
-ChatTemplate::ChatTemplate(std::string_view source, TemplateTokens tokens)
-    : impl_(std::make_unique<const Impl>(source, std::move(tokens))) {}
+ChatTemplate::ChatTemplate(std::string_view source, const TemplateTokens& tokens)
+    : impl_(std::make_unique<const Impl>(source, tokens)) {}
 ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;

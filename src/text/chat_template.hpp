@@ -42,7 +42,7 @@ struct TemplateTokens {
 class ChatTemplate {
  public:
   /// Throws invalid_file with line and column if the source cannot be parsed.
-  explicit ChatTemplate(std::string_view source, TemplateTokens tokens = {});
+  explicit ChatTemplate(std::string_view source, const TemplateTokens& tokens = {});
   ~ChatTemplate();
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
