@@ -255,7 +255,8 @@ TEST(GrammarProperty, DamagedGrammarsAndSchemas) {
     std::string text = run % 2 ? gbnf : schema;
     for (size_t i = random() % 3; i > 0; --i) {
       const size_t at = random() % text.size();
-      const char changed = "ab|()[]{}\"\\*+?^$1, :#~"[random() % 24];
+      static constexpr std::string_view kChanges = "ab|()[]{}\"\\*+?^$1, :#~";
+      const char changed = kChanges[random() % kChanges.size()];
       random() % 2 ? void(text[at] = changed)
                    : void(text.insert(at, text.substr(random() % text.size(), random() % 20)));
     }
