@@ -11,13 +11,6 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-ServerOptions hybrid(int n_ctx = 2048) {
-  ServerOptions options;
-  options.model = "models/qwen35moe-nano-f32.gguf";
-  options.n_ctx = n_ctx;
-  return options;
-}
-
 double seconds_of(const std::function<void()>& action) {
   const auto begin = Clock::now();
   action();

@@ -135,4 +135,23 @@ std::string all_text(const Json& message) {
   return text;
 }
 
+std::string words(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += "word ";
+  return text;
+}
+
+std::string text_of(const HttpReply& reply) {
+  const Json choice = reply.json()["choices"][0];
+  return choice.contains("text") ? choice["text"].get<std::string>() : all_text(choice["message"]);
+}
+
+ServerOptions hybrid(int n_ctx) {
+  ServerOptions options;
+  options.model = "models/qwen35moe-nano-f32.gguf";
+  options.slots = 1;
+  options.n_ctx = n_ctx;
+  return options;
+}
+
 }  // namespace luce::server

@@ -106,4 +106,13 @@ std::string joined(const HttpReply& reply, const std::string& field = "content")
 /// Content and reasoning together: with random weights a template that opens a think tag makes all text reasoning.
 std::string all_text(const Json& message);
 
+/// The text of the first choice, of a chat or a completion.
+std::string text_of(const HttpReply& reply);
+
+/// "word " so many times.
+std::string words(int count);
+
+/// One slot of a model with recurrent and attention layers and a template that thinks.
+ServerOptions hybrid(int n_ctx = 2048);
+
 }  // namespace luce::server

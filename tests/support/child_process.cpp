@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -15,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 int nameless_file() {
-  std::string path = "/tmp/luce-child-XXXXXX";
+  std::string path = (std::filesystem::temp_directory_path() / "luce-child-XXXXXX").string();
   const int descriptor = mkostemp(path.data(), O_CLOEXEC);
   if (descriptor < 0) throw std::runtime_error("cannot make a file for a child's output");
   unlink(path.c_str());
