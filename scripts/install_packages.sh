@@ -6,7 +6,7 @@ set -euo pipefail
 
 run_packages=(g++ cmake ninja-build pkg-config
   libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev prometheus-cpp-dev libpcre2-dev
-  libutf8proc-dev)
+  libutf8proc-dev libedit-dev)
 test_packages=(libgtest-dev libgmock-dev python3 clang-format clang-tidy curl)
 # Another installation of Node.js than Debian's serves as well.
 command -v npm >/dev/null || test_packages+=(nodejs npm)

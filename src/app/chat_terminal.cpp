@@ -27,8 +27,6 @@ void write_out(const std::string& text) {
 
 double rate(double count, double seconds) { return seconds > 0 ? count / seconds : 0; }
 
-enum class LineEnd { line, end_of_input, interrupted };
-
 /// Unlike std::getline this comes back when a signal interrupts the reading.
 LineEnd read_line(std::string& line) {
   line.clear();
@@ -115,8 +113,7 @@ bool ChatTerminal::read_message(std::string& text) {
   text.clear();
   std::string line;
   for (;;) {
-    if (input_is_terminal_) write_out(output_is_terminal_ ? fmt::format("{}>{} ", kBold, kPlain) : "> ");
-    switch (read_line(line)) {
+    switch (editor_ ? editor_->read(line) : read_line(line)) {
       case LineEnd::end_of_input: return false;
       case LineEnd::interrupted:
         if (terminate_wanted()) return false;
@@ -141,6 +138,7 @@ void ChatTerminal::show_help() const {
                 "/temperature X   0 always takes the most likely token\n"
                 "/stats           speed and expert cache since the start\n"
                 "/quit            leave, as Ctrl-D does\n"
+                "Arrow keys edit and bring back earlier lines, Ctrl-R searches them.\n"
                 "Ctrl-C stops an answer. A line that ends with \\ goes on in the next.\n") +
             "\n");
 }
@@ -177,6 +175,7 @@ bool ChatTerminal::obey(const std::string& line) {
 
 void ChatTerminal::talk() {
   if (input_is_terminal_) write_out(dim("Type a message; /help lists the commands.") + "\n\n");
+  if (input_is_terminal_ && output_is_terminal_) editor_.emplace(fmt::format("{}>{} ", kBold, kPlain), interrupt_flag());
   std::string text;
   while (!terminate_wanted() && read_message(text)) {
     if (text.find_first_not_of(" \t\n") == std::string::npos) continue;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/chat_session.hpp"
+#include "app/line_editor.hpp"
 #include "app/model_assembly.hpp"
 
 namespace luce::app {
@@ -34,6 +36,7 @@ class ChatTerminal {
   const ModelAssembly& assembly_;
   bool output_is_terminal_;
   bool input_is_terminal_;
+  std::optional<LineEditor> editor_;  // while a person types at a terminal
   bool in_reasoning_ = false;
   char last_character_ = '\n';
 };

@@ -17,6 +17,8 @@
 namespace luce::app {
 namespace {
 
+constexpr int kExitInterrupted = 130;  // 128 + SIGINT
+
 struct RunArguments {
   std::string prompt;
   std::string system;
@@ -46,13 +48,14 @@ void converse(const RunArguments& arguments, ChatSession& session, const ModelAs
 
 int run(const RunArguments& arguments, const ResolvedSettings& settings) {
   for (const std::string& each : settings.warnings) base::log_warning("{}", each);
+  catch_interrupts();
   const ModelPath path = find_model(settings.values.model.model);
   ModelAssembly assembly(path, settings, service_needs(settings, 1));
   tell(assembly, path);
   ProgressBar bar("loading");
   assembly.load([&bar](int64_t done, int64_t all) {
     bar.show(done, all);
-    return true;
+    return !interrupt_flag();
   });
   bar.finish();
   telemetry::Registry registry;
@@ -61,10 +64,19 @@ int run(const RunArguments& arguments, const ResolvedSettings& settings) {
     fail(ErrorKind::usage, "this model has no chat template; continue plain text with --raw, or give --chat-template");
   UsageMemory memory(assembly, settings);
   if (!settings.values.router.profile_path.empty()) memory.start();
-  catch_interrupts();
   ChatSession session(service.completer(), settings.values.chat, interrupt_flag());
   converse(arguments, session, assembly);
   return 0;
+}
+
+/// A signal ends the loading too: SIGTERM as an orderly end, Ctrl-C with the exit code that shells expect.
+int run_until_stopped(const RunArguments& arguments, const ResolvedSettings& settings) {
+  try {
+    return run(arguments, settings);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::cancelled || !interrupt_flag()) throw;
+    return terminate_wanted() ? 0 : kExitInterrupted;
+  }
 }
 
 }  // namespace
@@ -77,7 +89,8 @@ void add_run(CLI::App& root, Selection& selection) {
   command->add_option("--system", arguments->system, "system message")->option_text("TEXT");
   command->add_flag("--raw", arguments->raw, "continue the prompt as plain text, without the chat template");
   const OptionBinder options(*command, kRun);
-  command->callback([=, &selection] { selection.run = [=] { return run(*arguments, options.resolve()); }; });
+  command->callback(
+      [=, &selection] { selection.run = [=] { return run_until_stopped(*arguments, options.resolve()); }; });
 }
 
 }  // namespace luce::app

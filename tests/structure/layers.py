@@ -17,6 +17,7 @@ LIBRARY_HEADERS = {
     "utf8proc": r"utf8proc\.h",
     "nlohmann-json": r"nlohmann/",
     "CLI11": r"CLI/",
+    "libedit": r"histedit\.h",
     "yaml-cpp": r"yaml-cpp/",
     "Vulkan": r"vulkan/",
 }
