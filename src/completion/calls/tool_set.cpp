@@ -99,7 +99,9 @@ ToolSet::ToolSet(const Json& tools) {
   for (const Json& tool : tools) {
     if (!tool.is_object() || !tool.contains("function")) continue;
     const Json& function = tool["function"];
-    parameters_[function.at("name").get<std::string>()] = function.value("parameters", Json());
+    const std::string name = function.at("name");
+    parameters_[name] = function.value("parameters", Json());
+    if (function.value("strict", Json()) == true) strict_.insert(name);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -36,11 +37,14 @@ class ToolSet {
   bool offers(std::string_view function) const { return parameters_.find(function) != parameters_.end(); }
   /// The schema of a function's parameters, null if it has none or is not offered.
   const Json& parameters(std::string_view function) const;
+  /// Whether the function asks that its calls keep to the schema to the letter.
+  bool strict(std::string_view function) const { return strict_.find(function) != strict_.end(); }
   ValueRule rule(std::string_view function, std::string_view parameter) const;
   const std::map<std::string, Json, std::less<>>& all() const { return parameters_; }
 
  private:
   std::map<std::string, Json, std::less<>> parameters_;
+  std::set<std::string, std::less<>> strict_;
 };
 
 /// The JSON text of a value that a model wrote as plain text. What cannot be read as its type becomes a JSON string.

@@ -51,13 +51,16 @@ class OutputGrammar {
     return builder_.any_of(std::move(branches));
   }
 
-  // Where others can be called instead, a function with a schema that cannot be had takes any arguments.
+  // Where others can be called instead, a function with a schema that cannot be had takes any arguments, unless it is
+  // strict.
   int call_of(const std::string& function, const Json& parameters, bool named) {
-    CallGrammar calls(builder_, json_, plan_.format->form);
+    const bool strict = plan_.tools.strict(function);
+    CallGrammar calls(builder_, json_, plan_.format->form, strict ? SchemaDuty::all : SchemaDuty::possible);
     try {
-      if (!ignores_schemas_) return calls.call(function, parameters, kReturn);
+      if (!ignores_schemas_ || strict) return calls.call(function, parameters, kReturn);
     } catch (const Error& error) {
-      if (named) throw Error(error.kind(), fmt::format("function \"{}\": {}", function, error.what()), "tools");
+      if (named || strict)
+        throw Error(error.kind(), fmt::format("function \"{}\": {}", function, error.what()), "tools");
     }
     return calls.call(function, {{"type", "object"}, {"additionalProperties", true}}, kReturn);
   }

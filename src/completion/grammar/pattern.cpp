@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "completion/grammar/pattern_syntax.hpp"
-
 namespace luce::completion {
 
 namespace {
@@ -14,7 +12,7 @@ using Kind = PatternNode::Kind;
 
 class PatternCompiler {
  public:
-  PatternCompiler(GrammarBuilder& builder, JsonRules& json) : builder_(builder), json_(json) {}
+  PatternCompiler(GrammarBuilder& builder, JsonRules& json, bool raw) : builder_(builder), json_(json), raw_(raw) {}
 
   // Alternatives of the whole pattern; without ^ or $ any text may come before or after.
   int whole(const PatternNode& choice, int next) {
@@ -27,11 +25,15 @@ class PatternCompiler {
   }
 
  private:
-  int any_text(int next) { return builder_.repeat(builder_.rule(json_.character(kReturn)), 0, kUnbounded, next); }
+  int any_text(int next) {
+    const int character = raw_ ? raw_character(builder_, kReturn) : json_.character(kReturn);
+    return builder_.repeat(builder_.rule(character), 0, kUnbounded, next);
+  }
 
   int node(const PatternNode& pattern, int next) {
     switch (pattern.kind) {
-      case Kind::characters: return characters(pattern.characters, next);
+      case Kind::characters:
+        return raw_ ? raw_characters(pattern.characters, next) : characters(pattern.characters, next);
       case Kind::repeat:
         return builder_.repeat(builder_.rule(node(pattern.parts.front(), kReturn)), pattern.least, pattern.most, next);
       case Kind::sequence:
@@ -45,6 +47,21 @@ class PatternCompiler {
     }
     return next;
   }
+
+  // A "<" that is no more than one of many choices is left out, since it could begin the markup that ends the text.
+  int raw_characters(const CodePoints& ranges, int next) {
+    std::vector<int> branches;
+    const bool alone = ranges.size() == 1 && ranges[0].first == ranges[0].second;
+    for (auto [first, last] : ranges) {
+      const bool holds = !alone && first <= U'<' && U'<' <= last;
+      if (holds && first < U'<') branches.push_back(builder_.code_points(first, U'<' - 1, next));
+      if (holds) first = U'<' + 1;
+      if (first <= last && !is_surrogates(first, last)) branches.push_back(builder_.code_points(first, last, next));
+    }
+    return builder_.any_of(std::move(branches));
+  }
+
+  static bool is_surrogates(char32_t first, char32_t last) { return first >= 0xD800 && last <= 0xDFFF; }
 
   // In a JSON string quotes, backslashes and control characters are escaped.
   int characters(const CodePoints& ranges, int next) {
@@ -65,8 +82,7 @@ class PatternCompiler {
       if (first < hole) branches.push_back(builder_.code_points(first, hole - 1, next));
       first = hole + 1;
     }
-    const bool only_surrogates = first >= 0xD800 && last <= 0xDFFF;
-    if (first <= last && !only_surrogates) branches.push_back(builder_.code_points(first, last, next));
+    if (first <= last && !is_surrogates(first, last)) branches.push_back(builder_.code_points(first, last, next));
   }
 
   static std::string escaped(char32_t c) {
@@ -84,13 +100,23 @@ class PatternCompiler {
 
   GrammarBuilder& builder_;
   JsonRules& json_;
+  bool raw_;
 };
 
 }  // namespace
 
 int compile_pattern(GrammarBuilder& builder, JsonRules& json, std::string_view pattern, const std::string& place,
                     int next) {
-  return PatternCompiler(builder, json).whole(parse_pattern(pattern, place), next);
+  const PatternNode parsed = parse_pattern(pattern, place);
+  return compile_pattern(builder, json, {.pattern = parsed}, next);
+}
+
+int compile_pattern(GrammarBuilder& builder, JsonRules& json, const PatternText& text, int next) {
+  return PatternCompiler(builder, json, text.raw).whole(text.pattern, next);
+}
+
+int raw_character(GrammarBuilder& builder, int next) {
+  return builder.any_of({builder.code_points(0, U'<' - 1, next), builder.code_points(U'<' + 1, 0x10FFFF, next)});
 }
 
 }  // namespace luce::completion

@@ -3,8 +3,9 @@
 #include "base/format.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <cmath>
+#include <initializer_list>
+#include <iterator>
 
 #include "base/error.hpp"
 
@@ -15,7 +16,118 @@ namespace {
 constexpr int kMostCount = 1'000'000;
 constexpr int kMostReferences = 32;
 
+constexpr KeywordUse kRemark = KeywordUse::remark, kEnforced = KeywordUse::enforced, kRefused = KeywordUse::refused;
+
+constexpr SchemaKeyword kKeywords[] = {
+    // core
+    {"$schema", kRemark},
+    {"$id", kRemark},
+    {"$anchor", kRemark},
+    {"$vocabulary", kRemark},
+    {"$comment", kRemark},
+    {"$defs", kRemark},
+    {"definitions", kRemark},
+    {"$dynamicAnchor", kRemark},
+    {"$recursiveAnchor", kRemark},
+    {"$ref", kEnforced},
+    {"$dynamicRef", kRefused},
+    {"$recursiveRef", kRefused},
+    // applicators
+    {"allOf", kEnforced},
+    {"anyOf", kEnforced},
+    {"oneOf", kEnforced},
+    {"not", kRefused},
+    {"if", kRefused},
+    {"then", kRemark},  // without "if"
+    {"else", kRemark},
+    {"dependentSchemas", kEnforced},
+    {"dependencies", kEnforced},
+    {"properties", kEnforced},
+    {"patternProperties", kEnforced},
+    {"additionalProperties", kEnforced},
+    {"unevaluatedProperties", kEnforced},
+    {"propertyNames", kEnforced},
+    {"prefixItems", kEnforced},
+    {"items", kEnforced},
+    {"additionalItems", kEnforced},
+    {"unevaluatedItems", kEnforced},
+    {"contains", kRefused},
+    {"minContains", kRemark},  // without "contains"
+    {"maxContains", kRemark},
+    // assertions
+    {"type", kEnforced},
+    {"enum", kEnforced},
+    {"const", kEnforced},
+    {"multipleOf", kEnforced},
+    {"minimum", kEnforced},
+    {"maximum", kEnforced},
+    {"exclusiveMinimum", kEnforced},
+    {"exclusiveMaximum", kEnforced},
+    {"minLength", kEnforced},
+    {"maxLength", kEnforced},
+    {"pattern", kEnforced},
+    {"minItems", kEnforced},
+    {"maxItems", kEnforced},
+    {"uniqueItems", kEnforced},
+    {"minProperties", kEnforced},
+    {"maxProperties", kEnforced},
+    {"required", kEnforced},
+    {"dependentRequired", kEnforced},
+    {"nullable", kEnforced},
+    // remarks; "format" is enforced where pattern_of_format() knows it
+    {"format", kEnforced},
+    {"title", kRemark},
+    {"description", kRemark},
+    {"default", kRemark},
+    {"examples", kRemark},
+    {"example", kRemark},
+    {"deprecated", kRemark},
+    {"readOnly", kRemark},
+    {"writeOnly", kRemark},
+    {"contentEncoding", kRemark},
+    {"contentMediaType", kRemark},
+    {"contentSchema", kRemark},
+    {"discriminator", kRemark},
+};
+
+struct TypeKeywords {
+  std::string_view type;
+  std::initializer_list<std::string_view> keywords;
+};
+const TypeKeywords kKeywordsOfTypes[] = {
+    {"object",
+     {"properties", "required", "additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames",
+      "minProperties", "maxProperties"}},
+    {"array", {"items", "prefixItems", "additionalItems", "unevaluatedItems", "minItems", "maxItems", "uniqueItems"}},
+    {"string", {"pattern", "minLength", "maxLength"}},
+    {"number", {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}},
+};
+
+const SchemaKeyword* keyword_of(std::string_view name) {
+  const auto found = std::find_if(std::begin(kKeywords), std::end(kKeywords),
+                                  [&](const SchemaKeyword& keyword) { return keyword.name == name; });
+  return found == std::end(kKeywords) ? nullptr : found;
+}
+
+// Some of what cannot be had says nothing where it stands.
+bool has_effect(const SchemaKeyword& keyword, const Json& schema) {
+  if (keyword.name == "if") return schema.contains("then") || schema.contains("else");
+  if (keyword.name == "not") return schema["not"] != false;
+  if (keyword.name == "contains") return schema.value("minContains", Json()) != 0 || schema.contains("maxContains");
+  return true;
+}
+
 }  // namespace
+
+std::span<const SchemaKeyword> schema_keywords() { return kKeywords; }
+
+const SchemaKeyword* refused_keyword(const Json& schema) {
+  for (const auto& [key, value] : schema.items()) {
+    const SchemaKeyword* const keyword = keyword_of(key);
+    if (keyword != nullptr && keyword->use == KeywordUse::refused && has_effect(*keyword, schema)) return keyword;
+  }
+  return nullptr;
+}
 
 void refuse_schema(const std::string& place, const std::string& what) {
   throw Error(ErrorKind::invalid_request, fmt::format("{} {}", place, what), "response_format");
@@ -42,21 +154,19 @@ int count_of(const Json& schema, const std::string& key, const std::string& plac
 
 std::vector<std::string> types_of(const Json& schema, const std::string& place) {
   std::vector<std::string> types;
-  if (const auto type = schema.find("type"); type != schema.end()) {
-    for (const Json& each : type->is_array() ? *type : Json::array({*type})) {
+  const auto type = schema.find("type");
+  if (type != schema.end()) {
+    const Json names = type->is_array() ? *type : Json::array({*type});
+    for (const Json& each : names) {
       if (!each.is_string()) refuse_schema(place + "/type", "must be a name of a type or a list of them");
       types.push_back(each);
     }
-  } else if (schema.contains("properties") || schema.contains("required") || schema.contains("additionalProperties")) {
-    types = {"object"};
-  } else if (schema.contains("items") || schema.contains("prefixItems")) {
-    types = {"array"};
-  } else if (schema.contains("pattern") || schema.contains("minLength") || schema.contains("maxLength")) {
-    types = {"string"};
+    if (types.empty()) refuse_schema(place + "/type", "must not be an empty list");
+    return types;
   }
-  const bool nullable = schema.value("nullable", Json()) == true;
-  if (nullable && !types.empty() && std::find(types.begin(), types.end(), "null") == types.end())
-    types.push_back("null");
+  for (const auto& [name, keywords] : kKeywordsOfTypes)
+    if (std::any_of(keywords.begin(), keywords.end(), [&](std::string_view key) { return schema.contains(key); }))
+      types.emplace_back(name);
   return types;
 }
 
@@ -90,6 +200,10 @@ std::string pattern_of_format(const Json& schema) {
   if (format == "date") return "^" + date + "$";
   if (format == "time") return "^" + time + "$";
   if (format == "date-time") return "^" + date + "T" + time + "$";
+  if (format == "email")
+    return "^[\\w.!#$%&'*+/"
+           "=?^`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+$";
+  if (format == "ipv4") return "^(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(\\.(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)){3}$";
   if (format == "uuid") return "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
   return {};
 }
@@ -117,28 +231,31 @@ const Json& resolve_schema(const Json& schema, const Json& root, const std::stri
 }
 
 bool has_constraints(const Json& schema) {
-  static constexpr std::array<std::string_view, 11> kRemarks = {"title",    "description", "default", "examples",
-                                                                "$schema",  "$id",         "$defs",   "definitions",
-                                                                "$comment", "deprecated",  "nullable"};
   return std::any_of(schema.items().begin(), schema.items().end(), [](const auto& item) {
-    return std::find(kRemarks.begin(), kRemarks.end(), item.key()) == kRemarks.end();
+    const SchemaKeyword* const keyword = keyword_of(item.key());
+    return keyword != nullptr && keyword->use != KeywordUse::remark;
   });
 }
 
-Json merge_schemas(const Json& base, const Json& more, const std::string& place) {
-  if (more.is_boolean()) return base;
-  if (!more.is_object()) refuse_schema(place, "must be a JSON schema, that is an object");
-  Json merged = base;
-  for (const auto& [key, value] : more.items()) {
-    const bool joins = merged.contains(key) && merged[key].type() == value.type();
-    if (key == "properties" && joins && value.is_object())
-      merged[key].update(value);
-    else if ((key == "required" || key == "allOf") && joins && value.is_array())
-      merged[key].insert(merged[key].end(), value.begin(), value.end());
-    else
-      merged[key] = value;
-  }
-  return merged;
+Json listed_values(const Json& schema, const std::string& place) {
+  const bool listed = schema.contains("enum"), constant = schema.contains("const");
+  if (!listed && !constant) return nullptr;
+  if (!listed) return Json::array({schema["const"]});
+  const Json& values = list_of(schema, "enum", place);
+  if (!constant) return values;
+  const bool holds = std::find(values.begin(), values.end(), schema["const"]) != values.end();
+  return holds ? Json::array({schema["const"]}) : Json::array();
+}
+
+bool has_type(const Json& value, std::string_view type) {
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "null") return value.is_null();
+  if (type == "number") return value.is_number();
+  if (type != "integer" || !value.is_number()) return false;
+  return value.is_number_integer() || value.get<double>() == std::floor(value.get<double>());
 }
 
 }  // namespace luce::completion
