@@ -34,6 +34,14 @@ engine::ExpertTotals totals_of(const experts::CachedExpertService& experts) {
   return totals;
 }
 
+void tell_owners(std::span<const engine::StepRows> rows, std::vector<experts::RowOwner>& owners,
+                 experts::CachedExpertService& experts) {
+  owners.clear();
+  for (const engine::StepRows& each : rows)
+    owners.push_back({each.sequence, each.rows, each.decode, each.request->session_id, each.request->task_tag});
+  experts.begin_step(owners);
+}
+
 int longest_token_bytes(const text::Vocabulary& vocabulary) {
   size_t longest = 1;
   for (int32_t id = 0; id < vocabulary.size(); ++id) longest = std::max(longest, vocabulary.bytes(id).size());
@@ -60,6 +68,9 @@ Service::Service(ModelAssembly& assembly, const ResolvedSettings& settings, tele
         if (each.decode) numbers.insert(numbers.end(), static_cast<size_t>(each.rows), each.sequence);
       recorder->end_step(numbers);
     };
+  if (auto* const experts = assembly.experts(); experts != nullptr)
+    engine.before_step = [experts, owners = std::vector<experts::RowOwner>()](
+                             std::span<const engine::StepRows> rows) mutable { tell_owners(rows, owners, *experts); };
   engine_ = std::make_unique<engine::Engine>(assembly.model(), std::move(engine));
   completer_ = std::make_unique<completion::Completer>(*engine_, assembly.tokenizer(), chat_template_.get(), source);
 }

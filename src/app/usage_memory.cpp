@@ -20,6 +20,31 @@ std::unique_ptr<experts::ProfileKeeper> make_keeper(const ModelAssembly& assembl
   return std::make_unique<experts::ProfileKeeper>(*assembly.experts(), std::move(keeper));
 }
 
+/// Sessions and task tags whose usage is known.
+void show_labels(telemetry::Registry& registry, const experts::RequestUsage& usage) {
+  struct Kind {
+    telemetry::Gauge known;
+    telemetry::Counter forgotten;
+  };
+  const auto kind_of = [&](const char* name) -> Kind {
+    return {registry.gauge({"luce_router_labels", "Sessions and tags whose usage is known.", {{"kind", name}}}),
+            registry.counter({"luce_router_labels_forgotten_total",
+                              "Sessions and tags that were forgotten for others that are used more.",
+                              {{"kind", name}}})};
+  };
+  const Kind tags = kind_of("task_tag"), sessions = kind_of("session_id");
+  const telemetry::Counter warm_starts = registry.counter(
+      {"luce_router_warm_starts_total", "Requests whose session or tag was known, so that its experts were expected."});
+  registry.before_render([=, &usage] {
+    const experts::LabelTally tally = usage.tally();
+    tags.known.set(static_cast<double>(tally.tags));
+    sessions.known.set(static_cast<double>(tally.sessions));
+    tags.forgotten.add(static_cast<double>(tally.tags_forgotten) - tags.forgotten.value());
+    sessions.forgotten.add(static_cast<double>(tally.sessions_forgotten) - sessions.forgotten.value());
+    warm_starts.add(static_cast<double>(tally.warm_starts) - warm_starts.value());
+  });
+}
+
 }  // namespace
 
 UsageMemory::UsageMemory(const ModelAssembly& assembly, const ResolvedSettings& settings)
@@ -69,7 +94,11 @@ std::vector<server::Condition> UsageMemory::conditions() const {
 }
 
 void UsageMemory::show(telemetry::Registry& registry) {
-  if (!keeper_) return;
+  if (experts_ != nullptr) show_labels(registry, experts_->request_usage());
+  if (keeper_) show_profile(registry);
+}
+
+void UsageMemory::show_profile(telemetry::Registry& registry) {
   const telemetry::Gauge age = registry.gauge(
       {"luce_router_profile_age_seconds", "Seconds since the router profile on disk was saved, -1 without one."});
   const telemetry::Counter saves =

@@ -30,11 +30,13 @@ class UsageMemory {
   void save();
   /// How the profile and the routing trace fare, where they were asked for.
   std::vector<server::Condition> conditions() const;
-  /// Keeps the profile's metrics up to date. The registry must not be rendered once this is gone.
+  /// Keeps the metrics of the profile and of sessions and tags up to date. The registry must not be rendered once this
+  /// is gone.
   void show(telemetry::Registry& registry);
 
  private:
   void fill() const;
+  void show_profile(telemetry::Registry& registry);
 
   experts::CachedExpertService* experts_;
   const experts::RouteRecorder* recorder_;

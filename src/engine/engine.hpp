@@ -41,7 +41,9 @@ struct EngineSettings {
   size_t prompt_cache_bytes = 64 << 20;     // recurrent states kept to resume conversations
   telemetry::Registry* registry = nullptr;  // of the metrics; must outlive the engine
   std::function<ExpertTotals()> expert_totals = {};  // read by the step thread around each step; may be empty
-  std::function<void(std::span<const StepRows>)> on_step = {};  // told by the step thread, in row order; may be empty
+  // Told by the step thread of each step's rows in their order, before it runs and after it has run well; may be empty.
+  std::function<void(std::span<const StepRows>)> before_step = {};
+  std::function<void(std::span<const StepRows>)> on_step = {};
 };
 
 struct QueueFull {};

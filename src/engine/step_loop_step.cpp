@@ -42,6 +42,7 @@ void StepLoop::step() {
 void StepLoop::run_plan(std::span<const PlannedSpan> plan) {
   const model::Batch batch = batch_of(plan, running_);
   const ExpertTotals before = expert_totals();
+  if (settings_.before_step) settings_.before_step(rows_of(plan));
   const Clock::time_point start = Clock::now();
   const std::span<const float> logits = model_.forward(batch);
   const int prompt_rows = count_rows(plan, device::RowClass::prompt);

@@ -6,6 +6,8 @@
 namespace luce::experts {
 namespace {
 
+constexpr double kExpectedShare = 0.8;  // of all uses to come, that a request alone is expected to bring
+
 std::vector<int> experts_by_layer(const ExpertSource& source) {
   std::vector<int> experts;
   for (int layer = 0; layer < source.layers(); ++layer) experts.push_back(source.shape(layer).experts);
@@ -30,13 +32,15 @@ size_t fixed_bytes(const ExpertSource& source, const CacheSettings& settings) {
   const std::vector<int> experts = experts_by_layer(source);
   const auto cells = static_cast<size_t>(std::accumulate(experts.begin(), experts.end(), 0));
   return staging_bytes(source, settings.tier.fetch_threads, settings.tier.stream_slots) +
-         policy_bytes(source, settings.tier.policy) + Usage::bytes(cells);
+         policy_bytes(source, settings.tier.policy) + Usage::bytes(cells) +
+         RequestUsage::bytes(cells, settings.requests);
 }
 
 CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> source, device::Device& device,
                                          const CacheSettings& settings)
     : source_(std::move(source)),
       usage_(experts_by_layer(*source_), settings.stats_window_tokens),
+      request_usage_(experts_by_layer(*source_), settings.requests),
       digest_(most_experts(*source_)),
       wanted_digest_(settings.bias.hot_bias > 0 ? most_experts(*source_) : 0),
       tier_(*source_, device, settings.tier),
@@ -49,6 +53,23 @@ CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> sou
   bias_ = std::make_unique<BiasRule>(rule, usage_, tier_.counters(), residency);
 }
 
+void CachedExpertService::begin_step(std::span<const RowOwner> owners) {
+  for (const RowOwner* const starting : request_usage_.begin_step(owners))
+    expect(*starting, 1.0 / static_cast<double>(owners.size()));
+}
+
+/// Lets the policy and the slots make room for a request that starts.
+void CachedExpertService::expect(const RowOwner& owner, double fresh) {
+  const Expectation expectation = request_usage_.expect(owner);
+  if (expectation.confidence <= 0) return;
+  const double weight = kExpectedShare * expectation.confidence * fresh;
+  const auto lock = tier_.lock();
+  for (int layer = 0; layer < source_->layers(); ++layer)
+    if (const auto& shares = expectation.shares[static_cast<size_t>(layer)]; !shares.empty())
+      tier_.cache(lock).expect(layer, {shares, weight, fresh});
+  tier_.fetch_ahead(lock, rank_experts(expectation.shares));
+}
+
 device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
   const int experts = source_->shape(routing.layer).experts;
   const LayerUse use = digest_.digest(routing, experts);
@@ -58,15 +79,18 @@ device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
     bias_->count_used(use);
   }
   usage_.count(wanted);
+  request_usage_.count(wanted);
   step_tokens_ = std::max<int64_t>(step_tokens_, routing.rows);
   top_k_ = routing.top_k;
   dispatch_.open(use, wanted);
+  tier_.advance_ahead(tier_.lock());
   return dispatch_;
 }
 
 void CachedExpertService::end_step() {
   dispatch_.close();
   usage_.end_step(step_tokens_);
+  request_usage_.end_step();
   if (bias_) bias_->end_step(step_tokens_);
   if (static_cast<int64_t>(usage_.tokens()) >= warmup_tokens_) {
     const auto lock = tier_.lock();
@@ -102,7 +126,8 @@ bool CachedExpertService::is_resident(int layer, int32_t expert) const {
 }
 
 CacheMemory CachedExpertService::memory() const {
-  return {tier_.slot_bytes(), tier_.stream_bytes(), tier_.read_buffer_bytes(), tier_.policy_bytes(), usage_.bytes()};
+  return {tier_.slot_bytes(), tier_.stream_bytes(), tier_.read_buffer_bytes(), tier_.policy_bytes(),
+          usage_.bytes() + request_usage_.bytes()};
 }
 
 }  // namespace luce::experts

@@ -5,6 +5,7 @@
 #include "device/expert_service.hpp"
 #include "experts/bias_rule.hpp"
 #include "experts/expert_tier.hpp"
+#include "experts/request_usage.hpp"
 #include "experts/slot_balancer.hpp"
 #include "experts/usage.hpp"
 #include "experts/warm_up.hpp"
@@ -17,6 +18,7 @@ struct CacheSettings {
   int64_t stats_window_tokens = 10'000;
   int64_t warmup_tokens = 0;  // no bias and no moving of slots before so many
   BiasSettings bias = {};     // hot_bias 0: none
+  RequestUsageSettings requests = {};
 };
 
 /// Memory the cache took when it was made; it takes no more later.
@@ -49,6 +51,9 @@ class CachedExpertService final : public device::ExpertService {
                       const CacheSettings& settings);
 
   const device::ExpertShape& shape(int layer) const override { return source_->shape(layer); }
+  /// Tells whose rows the next step holds, in row order; may be left out. Starts to fetch what the session and the tag
+  /// of a request that is new are known to use.
+  void begin_step(std::span<const RowOwner> owners);
   /// Throws Error{device} for expert ids out of range.
   device::Dispatch& start(const device::Routing& routing) override;
   void end_step() override;
@@ -64,15 +69,21 @@ class CachedExpertService final : public device::ExpertService {
   ServiceCounters counters() const { return tier_.counters().total(); }
   ServiceCounters layer_counters(int layer) const { return tier_.counters().of_layer(layer); }
   const Usage& usage() const { return usage_; }
+  RequestUsage& request_usage() { return request_usage_; }
+  const RequestUsage& request_usage() const { return request_usage_; }
+  /// Whether fetches for requests that started are on their way.
+  bool fetches_ahead() const { return tier_.fetches_ahead(tier_.lock()); }
   Residency residency() const;
   bool is_resident(int layer, int32_t expert) const;
   CacheMemory memory() const;
 
  private:
+  void expect(const RowOwner& owner, double fresh);
   void read_residency(int layer, std::span<float> residency) const;
 
   std::unique_ptr<const ExpertSource> source_;
   Usage usage_;
+  RequestUsage request_usage_;
   RoutingDigest digest_, wanted_digest_;
   mutable ExpertTier tier_;
   WaveDispatch dispatch_;

@@ -18,6 +18,7 @@ ServiceCounters named(const Sums& sums) {
   counters.fetches = at(F::fetches);
   counters.fetch_errors = at(F::fetch_errors);
   counters.bytes_fetched = at(F::bytes_fetched);
+  counters.fetched_ahead = at(F::fetched_ahead);
   counters.streamed = at(F::streamed);
   counters.evictions = at(F::evictions);
   counters.near_misses = at(F::near_misses);

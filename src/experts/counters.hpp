@@ -23,6 +23,7 @@ struct ServiceCounters {
   uint64_t fetches = 0;  // completed, for steps and for warming
   uint64_t fetch_errors = 0;
   uint64_t bytes_fetched = 0;  // as stored in the slower tier
+  uint64_t fetched_ahead = 0;  // for requests that started, of those fetches
   uint64_t streamed = 0;       // fetches that served one wave and were not kept
   uint64_t evictions = 0;
   uint64_t near_misses = 0;     // of decoding, that an eighth more slots would have spared
@@ -46,6 +47,7 @@ class CounterTable {
     fetches,
     fetch_errors,
     bytes_fetched,
+    fetched_ahead,
     streamed,
     evictions,
     near_misses,
@@ -55,7 +57,7 @@ class CounterTable {
     fetch_nanoseconds,
     stall_nanoseconds
   };
-  static constexpr int kFields = 17;
+  static constexpr int kFields = 18;
 
   explicit CounterTable(int layers);
 

@@ -133,6 +133,16 @@ std::optional<int> ExpertCache::admit_free(int layer, int32_t expert) {
   return occupy(layer, expert);
 }
 
+std::optional<int> ExpertCache::admit_ahead(int layer_index, int32_t expert) {
+  if (const auto slot = admit_free(layer_index, expert)) return slot;
+  Layer& layer = layers_[static_cast<size_t>(layer_index)];
+  find_candidates(layer, layer.last_step);
+  const auto victim = choose_victim(*layer.policy, candidates_, expert, 1.0);
+  if (!victim) return std::nullopt;
+  evict(find(layer_index, *victim));
+  return occupy(layer_index, expert);
+}
+
 bool ExpertCache::move_slot(int from, int to) {
   Layer& giver = layers_[static_cast<size_t>(from)];
   if (giver.slots.size() < 2) return false;

@@ -13,6 +13,12 @@ namespace luce::experts {
 
 class ExpertCache;
 
+struct ExpertId {
+  int layer = 0;
+  int32_t expert = 0;
+  bool operator==(const ExpertId&) const = default;
+};
+
 /// A pin on a slot: while it lives, the slot is neither evicted nor freed. Move-only; must not outlive the cache.
 class Lease {
  public:
@@ -53,6 +59,11 @@ class ExpertCache {
   /// a few tokens of traffic and fade like it.
   void seed(int layer, std::span<const double> counts);
 
+  /// Tells the layer's policy of traffic that begins.
+  void expect(int layer, const ExpectedTraffic& traffic) {
+    layers_[static_cast<size_t>(layer)].policy->expect(traffic);
+  }
+
   /// The next step of this layer: records the use, counts hits and misses, and protects the step's experts from being
   /// victims until the layer's next step.
   void begin_step(const LayerUse& use) { begin_step(use, use); }
@@ -72,6 +83,8 @@ class ExpertCache {
   std::optional<int> admit(int layer, int32_t expert);
   /// The same without evicting.
   std::optional<int> admit_free(int layer, int32_t expert);
+  /// The same for an expert that no step has asked for: it evicts only what is worth less.
+  std::optional<int> admit_ahead(int layer, int32_t expert);
   void loaded(int slot);
   void load_failed(int slot);
 

@@ -9,6 +9,9 @@ namespace {
 
 using Field = CounterTable::Field;
 
+constexpr int kAheadInFlight = 8;  // keeps a demand fetch from waiting behind many
+constexpr int kAheadTries = 64;    // bounds what a step pays at once
+
 size_t largest_slot(const ExpertSource& source) {
   size_t largest = 0;
   for (int layer = 0; layer < source.layers(); ++layer) largest = std::max(largest, source.layout(layer).slot_bytes);
@@ -52,7 +55,7 @@ device::Address ExpertTier::address(int slot) const {
 void ExpertTier::fetched(const FetchResult& result) {
   const FetchJob& job = result.job;
   {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock(mutex_);
     const bool streamed = job.slot >= pool_.total();
     if (result.failure) {
       failures_[static_cast<size_t>(job.slot)] = result.failure;
@@ -65,12 +68,39 @@ void ExpertTier::fetched(const FetchResult& result) {
       counters_.add(job.layer, Field::fetch_nanoseconds, result.nanoseconds);
       if (streamed) counters_.add(job.layer, Field::streamed);
     }
-    if (job.priority == FetchPriority::warm) {
-      ++(result.failure ? warmed_.failed : warmed_.loaded);
-      if (result.failure && !warmed_.first_failure) warmed_.first_failure = result.failure;
-    }
+    count(result);
+    if (job.priority == FetchPriority::ahead) advance_ahead(lock);
   }
   changed_.notify_all();
+}
+
+void ExpertTier::count(const FetchResult& result) {
+  if (result.job.priority == FetchPriority::ahead) {
+    --ahead_in_flight_;
+    if (!result.failure) counters_.add(result.job.layer, Field::fetched_ahead);
+  }
+  if (result.job.priority != FetchPriority::warm) return;
+  ++(result.failure ? warmed_.failed : warmed_.loaded);
+  if (result.failure && !warmed_.first_failure) warmed_.first_failure = result.failure;
+}
+
+void ExpertTier::fetch_ahead(const std::unique_lock<std::mutex>& lock, std::span<const ExpertId> wanted) {
+  ahead_.insert(ahead_.end(), wanted.begin(), wanted.end());
+  const auto room = static_cast<size_t>(pool_.total());
+  if (ahead_.size() > room) ahead_.erase(ahead_.begin(), ahead_.end() - static_cast<std::ptrdiff_t>(room));
+  advance_ahead(lock);
+}
+
+void ExpertTier::advance_ahead(const std::unique_lock<std::mutex>& lock) {
+  for (int tries = kAheadTries; tries > 0 && !ahead_.empty() && ahead_in_flight_ < kAheadInFlight; --tries) {
+    const ExpertId id = ahead_.front();
+    ahead_.pop_front();
+    if (cache_.find(id.layer, id.expert) != ExpertCache::kNoSlot) continue;
+    const auto slot = cache_.admit_ahead(id.layer, id.expert);
+    if (!slot) continue;
+    ++ahead_in_flight_;
+    fetch(lock, {id.layer, id.expert, 0, *slot, FetchPriority::ahead});
+  }
 }
 
 size_t policy_bytes(const ExpertSource& source, const PolicySpec& policy) {

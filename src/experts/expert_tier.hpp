@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -44,6 +45,14 @@ class ExpertTier {
 
   /// Starts filling a slot that is in state loading.
   void fetch(const std::unique_lock<std::mutex>&, FetchJob job);
+  /// A step waits for this slot, whose fetch may have been started for later.
+  void hurry(const std::unique_lock<std::mutex>&, int slot) { fetcher_.hurry(slot); }
+  /// Fetches these beside the steps, in this order and a few at a time, each into a free slot or over a resident that
+  /// is worth less.
+  void fetch_ahead(const std::unique_lock<std::mutex>&, std::span<const ExpertId> wanted);
+  /// Goes on with that; cheap where nothing is wanted.
+  void advance_ahead(const std::unique_lock<std::mutex>&);
+  bool fetches_ahead(const std::unique_lock<std::mutex>&) const { return ahead_in_flight_ > 0; }
   SlotState state(const std::unique_lock<std::mutex>&, int slot) const;
   /// Why the slot's fetch failed.
   const FetchFailure& failure(const std::unique_lock<std::mutex>&, int slot) const {
@@ -62,6 +71,7 @@ class ExpertTier {
 
  private:
   void fetched(const FetchResult& result);
+  void count(const FetchResult& result);
 
   const ExpertSource& source_;
   CounterTable counters_;
@@ -72,6 +82,8 @@ class ExpertTier {
   StreamSlots stream_;
   std::vector<std::optional<FetchFailure>> failures_;  // [slots and stream slots]
   WarmTally warmed_;
+  std::deque<ExpertId> ahead_;  // wanted for requests that started
+  int ahead_in_flight_ = 0;
   size_t policy_bytes_ = 0;
   Fetcher fetcher_;  // last, so that its threads end before what they use
 };

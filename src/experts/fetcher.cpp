@@ -1,5 +1,6 @@
 #include "experts/fetcher.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace luce::experts {
@@ -28,6 +29,14 @@ void Fetcher::submit(const FetchJob& job) {
     (job.priority == FetchPriority::demand ? demand_ : warm_).push_back(job);
   }
   wake_.notify_one();
+}
+
+void Fetcher::hurry(int slot) {
+  const std::lock_guard lock(mutex_);
+  const auto waiting = std::find_if(warm_.begin(), warm_.end(), [=](const FetchJob& job) { return job.slot == slot; });
+  if (waiting == warm_.end()) return;
+  demand_.push_back(*waiting);
+  warm_.erase(waiting);
 }
 
 void Fetcher::work(std::span<std::byte> staging) {

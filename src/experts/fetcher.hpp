@@ -16,8 +16,8 @@
 
 namespace luce::experts {
 
-/// Demand goes before warming.
-enum class FetchPriority { demand, warm };
+/// Demand goes before what nobody waits for: warming at the start, and what a starting request may need.
+enum class FetchPriority { demand, warm, ahead };
 
 struct FetchJob {
   int layer = 0;
@@ -51,6 +51,8 @@ class Fetcher {
   Fetcher& operator=(const Fetcher&) = delete;
 
   void submit(const FetchJob& job);
+  /// Takes a waiting job for this slot, if there is one, as demanded from now on.
+  void hurry(int slot);
   size_t staging_bytes() const { return threads_.size() * source_.staging_bytes(); }
 
  private:

@@ -1,11 +1,13 @@
 #include "experts/hot_score.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace luce::experts {
 namespace {
 constexpr double kTailHalfLives = 4;  // rows of a prompt before that hardly count
-}
+constexpr double kLeastUses = 64;     // that expected traffic stands for, where little was counted
+}  // namespace
 
 HotScore::HotScore(int experts, const HotScoreSettings& settings)
     : settings_(settings),
@@ -16,6 +18,7 @@ HotScore::HotScore(int experts, const HotScoreSettings& settings)
 
 void HotScore::record(const LayerUse& use) {
   lift_found_ = false;
+  context_trust_ = 1;
   ++decode_tick_;
   const auto tail = static_cast<int64_t>(kTailHalfLives * settings_.half_life_tokens);
   const int64_t skipped = std::max<int64_t>(0, use.prompt_rows - tail);
@@ -52,7 +55,8 @@ void HotScore::learn(std::span<const int32_t> last, std::span<const int32_t> bef
 
 double HotScore::keep_value(int32_t expert) const {
   if (!lift_found_) find_lift();
-  const double lift = settings_.lift_floor + static_cast<double>(lift_[static_cast<size_t>(expert)]);
+  const double known = static_cast<double>(lift_[static_cast<size_t>(expert)]);
+  const double lift = settings_.lift_floor + std::lerp(1.0, known, context_trust_);
   double value = decode_.at(expert, decode_tick_) + prompt_.at(expert, prompt_tick_);
   for (int i = 0; i < settings_.power; ++i) value *= lift;
   return value;
@@ -77,6 +81,19 @@ void HotScore::add_context(std::span<const int32_t> experts, double weight) cons
 void HotScore::seed(std::span<const double> uses) {
   for (size_t expert = 0; expert < uses.size(); ++expert)
     if (uses[expert] > 0.0) decode_.add(static_cast<int32_t>(expert), decode_tick_, uses[expert]);
+}
+
+void HotScore::expect(const ExpectedTraffic& traffic) {
+  const auto& [shares, weight, fresh] = traffic;
+  context_trust_ *= 1.0 - fresh;
+  double total = 0.0;
+  for (size_t expert = 0; expert < shares.size(); ++expert)
+    total += decode_.at(static_cast<int32_t>(expert), decode_tick_);
+  const double coming = weight * std::max(total, kLeastUses);
+  for (size_t expert = 0; expert < shares.size(); ++expert) {
+    const auto id = static_cast<int32_t>(expert);
+    decode_.add(id, decode_tick_, coming * shares[expert] - weight * decode_.at(id, decode_tick_));
+  }
 }
 
 size_t HotScore::bytes(int experts) {

@@ -31,6 +31,7 @@ class HotScore final : public LayerPolicy {
   std::optional<double> gate() const override { return settings_.gate; }
   bool separates_prompts() const override { return true; }
   void seed(std::span<const double> uses) override;
+  void expect(const ExpectedTraffic& traffic) override;
 
   static size_t bytes(int experts);
 
@@ -46,6 +47,7 @@ class HotScore final : public LayerPolicy {
   int64_t decode_tick_ = 0;  // a step
   int64_t prompt_tick_ = 0;  // a row of a prompt, or a step without one
   RowHistory history_;
+  double context_trust_ = 1;  // the share of running sequences that the last tokens are of
   TransitionCounts transitions_;
 
   // Found when the first value is asked for after a step.

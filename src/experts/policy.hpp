@@ -12,6 +12,13 @@
 
 namespace luce::experts {
 
+/// What is known of traffic that begins.
+struct ExpectedTraffic {
+  std::span<const double> shares;  // [experts], summing to 1
+  double weight = 0;               // 0 to 1: so much of what counts so far gives way to as much shared out like this
+  double fresh = 0;                // 0 to 1: the share of running sequences that begin, and do not go on from before
+};
+
 /// One layer's memory of use, from which it says what is worth keeping. Deterministic: no clock, no I/O, no randomness.
 class LayerPolicy {
  public:
@@ -27,6 +34,8 @@ class LayerPolicy {
   virtual bool separates_prompts() const { return false; }
   /// Starts with these uses [experts] as if they had just happened.
   virtual void seed(std::span<const double> uses) { static_cast<void>(uses); }
+  /// Traffic changes: what to expect of it.
+  virtual void expect(const ExpectedTraffic& traffic) { static_cast<void>(traffic); }
   /// Of equal values the longest unused is evicted; otherwise the lowest id.
   virtual bool recency_breaks_ties() const { return true; }
 };

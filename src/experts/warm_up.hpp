@@ -8,12 +8,6 @@
 
 namespace luce::experts {
 
-struct ExpertId {
-  int layer = 0;
-  int32_t expert = 0;
-  bool operator==(const ExpertId&) const = default;
-};
-
 struct WarmProgress {
   int64_t loaded = 0;
   int64_t wanted = 0;

@@ -21,8 +21,9 @@ void WaveDispatch::open(const LayerUse& use, const LayerUse& wanted) {
   for (const UsedExpert& used : use.experts) {
     const int slot = cache.find(layer_, used.expert);
     if (slot == ExpertCache::kNoSlot) continue;
-    auto& held = cache.state(slot) == SlotState::resident ? ready_ : pending_;
-    held.push_back({used.expert, slot, cache.lease(slot)});
+    const bool here = cache.state(slot) == SlotState::resident;
+    (here ? ready_ : pending_).push_back({used.expert, slot, cache.lease(slot)});
+    if (!here) tier_.hurry(lock, slot);
   }
   for (const UsedExpert& used : use.experts)
     if (cache.find(layer_, used.expert) == ExpertCache::kNoSlot && !claim(lock, used.expert))
@@ -31,8 +32,13 @@ void WaveDispatch::open(const LayerUse& use, const LayerUse& wanted) {
   start_streams(lock);
 }
 
-/// Fetches a missing expert into a slot of its own if the cache admits it.
+/// Fetches a missing expert into a slot of its own if the cache admits it. By now it may have come for other reasons.
 bool WaveDispatch::claim(const Lock& lock, int32_t expert) {
+  if (const int held = tier_.cache(lock).find(layer_, expert); held != ExpertCache::kNoSlot) {
+    pending_.push_back({expert, held, tier_.cache(lock).lease(held)});
+    tier_.hurry(lock, held);
+    return true;
+  }
   const auto slot = tier_.cache(lock).admit(layer_, expert);
   if (!slot) return false;
   pending_.push_back({expert, *slot, tier_.cache(lock).lease(*slot)});

@@ -140,7 +140,8 @@ TEST(CachedExpertService, TakesAllItsMemoryAtTheStart) {
   CacheSettings settings;
   settings.tier.stream_slots = 2;
   settings.tier.policy = PolicySpec::parse("hot-score");
-  EXPECT_EQ(fixed_bytes(f.source, settings), staging_bytes(f.source, 2, 2) + 3 * HotScore::bytes(8) + Usage::bytes(24));
+  EXPECT_EQ(fixed_bytes(f.source, settings), staging_bytes(f.source, 2, 2) + 3 * HotScore::bytes(8) + Usage::bytes(24) +
+                                                 RequestUsage::bytes(24, settings.requests));
   for (int layer : {0, 2, 3}) f.run(RoutingRows(layer, {{0, 1, 2, 3}, {4, 5, 6, 7}}));
   EXPECT_EQ(f.device.total(), before);
   f.service.reset();

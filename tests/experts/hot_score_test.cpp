@@ -98,6 +98,18 @@ TEST(HotScore, SeedsActAsUsesThatFade) {
   EXPECT_GT(f.value(3), f.value(1));
 }
 
+TEST(HotScore, ExpectedTrafficTakesTheShareOfWhatWasCounted) {
+  Fed f(4);
+  for (int i = 0; i < 200; ++i) f.step({{0, 1}});
+  const std::vector<double> shares = {0.0, 0.0, 1.0, 0.0};
+  f.policy.expect({shares, 0.0, 1.0});  // the running sequences all begin: what came last is no context
+  const double before = f.value(0);
+  f.policy.expect({shares, 0.75, 1.0});
+  EXPECT_NEAR(f.value(0), 0.25 * before, 1e-6 * before);
+  EXPECT_GT(f.value(2), f.value(0));
+  EXPECT_EQ(f.value(3), 0.0);
+}
+
 TEST(HotScore, ValuesStayFiniteAndPositiveForever) {
   HotScoreSettings settings;
   settings.transitions.half_life_rows = 3;  // rescales often
