@@ -36,7 +36,9 @@ struct Weights {
     const size_t copies = kWeightBytes / seed.size();
     rows = static_cast<int64_t>(copies) * kSeedRows;
     memory = device.allocate(copies * seed.size(), Purpose::weights);
-    for (size_t i = 0; i < copies; ++i) device.write(memory->address() + i * seed.size(), seed);
+    std::vector<std::byte> packed(seed.size());  // sixteen rows fill a panel
+    device.pack(format, {kSeedRows, kWidth}, seed, reinterpret_cast<luce::device::Address>(packed.data()));
+    for (size_t i = 0; i < copies; ++i) device.write(memory->address() + i * packed.size(), packed);
   }
 };
 
@@ -93,7 +95,7 @@ void add_benchmarks() {
         [=](benchmark::State& state) { read_bandwidth(state, threads); });
   for (const cpu::KernelTable* table : cpu::available_tables())
     for (const Format format : {Format::f32, Format::f16, Format::bf16, Format::q8_0, Format::q4_k, Format::q6_k,
-                                Format::q5_k, Format::iq4_xs})
+                                Format::q5_k, Format::q4_0, Format::iq4_nl, Format::iq4_xs, Format::mxfp4})
       for (const int64_t rows : {1, 4, 64})
         for (int threads = 1; threads <= most; threads *= 2)
           add(std::string(table->name) + "/" + std::string(luce::tensor::info(format).name) + "/" +

@@ -7,6 +7,7 @@
 #include "cpu_bench.hpp"
 #include "device/cpu/matrix.hpp"
 #include "device/registry.hpp"
+#include "seen_activations.hpp"
 #include "tensor/reference.hpp"
 
 namespace luce::device {
@@ -50,7 +51,8 @@ TEST(CpuIsa, TablesShareNoFunction) {
   const auto tables = cpu::available_tables();
   for (size_t i = 0; i < tables.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
-      EXPECT_NE(tables[i]->matrix.q4_k.dot, tables[j]->matrix.q4_k.dot);
+      EXPECT_NE(tables[i]->matrix.f16.dot, tables[j]->matrix.f16.dot);
+      EXPECT_NE(tables[i]->panel.q4_k, tables[j]->panel.q4_k);
       EXPECT_NE(tables[i]->vector.swiglu, tables[j]->vector.swiglu);
       EXPECT_NE(tables[i]->cache_f16.score, tables[j]->cache_f16.score);
       EXPECT_NE(tables[i]->delta, tables[j]->delta);
@@ -59,7 +61,8 @@ TEST(CpuIsa, TablesShareNoFunction) {
 
 TEST(CpuIsa, NamesTheKernelOfAFormat) {
   const cpu::CpuDevice device({.threads = 1, .isa = "portable"});
-  EXPECT_EQ(device.kernel_name(Format::q4_k), "portable Q4_K");
+  EXPECT_EQ(device.kernel_name(Format::q4_k), "portable Q4_K, panels of 16 rows, 8-bit activations");
+  EXPECT_EQ(device.kernel_name(Format::f16), "portable F16, F32 activations");
   EXPECT_EQ(device.kernel_name(Format::iq3_s), "portable F32 after dequantising");
 }
 
@@ -106,7 +109,7 @@ TEST_F(OneCpu, MemoryMayOutliveItsDevice) {
 TEST_F(OneCpu, PacksMatricesThatMultiply) {
   constexpr int64_t kRows = 3, kWidth = 512;
   const size_t bytes = device_.packed_bytes(Format::q6_k, kRows, kWidth);
-  EXPECT_EQ(bytes, 1280U);  // 3 rows of 2 blocks of 210 bytes, rounded up to 64
+  EXPECT_EQ(bytes, 6720U);  // one panel of 16 rows of 2 blocks of 210 bytes
   std::vector<std::byte> file(static_cast<size_t>(tensor::packed_bytes(Format::q6_k, kRows * kWidth)));
   tensor::quantise(Format::q6_k, random_values(kRows * kWidth, 1), file);
   const auto memory = device_.allocate(bytes, Purpose::weights);
@@ -118,7 +121,28 @@ TEST_F(OneCpu, PacksMatricesThatMultiply) {
                                .out = floats_tensor(out, {1, kRows})});
   for (size_t row = 0; row < kRows; ++row) {
     const std::span packed = std::span(file).subspan(row * file.size() / kRows, file.size() / kRows);
-    EXPECT_NEAR(out[row], tensor::dot_reference(Format::q6_k, packed, {x.data(), kWidth}), 1e-4);
+    std::vector<float> seen;
+    for (const double value : seen_by(Format::q6_k, {x.data(), kWidth})) seen.push_back(static_cast<float>(value));
+    EXPECT_NEAR(out[row], tensor::dot_reference(Format::q6_k, packed, seen), 1e-4);
+  }
+}
+
+TEST_F(OneCpu, PacksInPiecesWhatItPacksAtOnce) {
+  constexpr int64_t kRows = 150, kWidth = 512;
+  for (const Format format : {Format::q8_0, Format::q6_k, Format::q5_0, Format::mxfp4}) {
+    const auto row_bytes = static_cast<size_t>(tensor::packed_bytes(format, kWidth));
+    std::vector<std::byte> file(row_bytes * kRows);
+    tensor::quantise(format, random_values(kRows * kWidth, 1), file);
+    std::vector<std::byte> at_once(device_.packed_bytes(format, kRows, kWidth)), in_pieces(at_once.size());
+    device_.pack(format, {kRows, kWidth}, file, reinterpret_cast<Address>(at_once.data()));
+    for (int64_t row = 0; row < kRows; row += 64) {
+      const int64_t rows = std::min<int64_t>(64, kRows - row);
+      const size_t offset = row == 0 ? 0 : device_.packed_bytes(format, row, kWidth);
+      const std::span piece = std::span(file).subspan(static_cast<size_t>(row) * row_bytes);
+      device_.pack(format, {rows, kWidth}, piece.first(static_cast<size_t>(rows) * row_bytes),
+                   reinterpret_cast<Address>(in_pieces.data() + offset));
+    }
+    EXPECT_EQ(in_pieces, at_once) << tensor::info(format).name;
   }
 }
 
@@ -133,8 +157,11 @@ TEST_F(OneCpu, SupportsWholeBlocksOfComputingFormats) {
 
 TEST(CpuThreads, ChangeNoBitOfAMatrixProduct) {
   constexpr int64_t kWidth = 512, kOut = 700;
-  std::vector<std::byte> packed(static_cast<size_t>(tensor::packed_bytes(Format::q4_k, kOut * kWidth)));
-  tensor::quantise(Format::q4_k, random_values(kOut * kWidth, 1), packed);
+  std::vector<std::byte> file(static_cast<size_t>(tensor::packed_bytes(Format::q4_k, kOut * kWidth)));
+  tensor::quantise(Format::q4_k, random_values(kOut * kWidth, 1), file);
+  cpu::CpuDevice packer({.threads = 1});
+  std::vector<std::byte> packed(packer.packed_bytes(Format::q4_k, kOut, kWidth));
+  packer.pack(Format::q4_k, {kOut, kWidth}, file, reinterpret_cast<Address>(packed.data()));
   const Tensor weight{Format::q4_k, {kOut, kWidth}, {}, reinterpret_cast<Address>(packed.data())};
   for (const std::string& isa : isa_names())
     for (const int64_t rows : {1, 3, 20}) {

@@ -5,8 +5,10 @@
 #include "device/cpu/isa.hpp"
 #include "device/cpu/machine.hpp"
 #include "device/cpu/matrix.hpp"
+#include "device/cpu/quantised_rows.hpp"
 #include "expectation.hpp"
 #include "guarded.hpp"
+#include "seen_activations.hpp"
 #include "tensor/reference.hpp"
 
 namespace luce::device::cpu {
@@ -18,14 +20,15 @@ struct Case {
   int64_t weight_rows, width, x_rows;
 };
 
-std::vector<Expected> expected_products(const std::vector<float>& weights, const Guarded<float>& x, const Case& size) {
+std::vector<Expected> expected_products(const std::vector<float>& weights, const std::vector<double>& x,
+                                        const Case& size) {
   std::vector<Expected> expected;
   for (int64_t r = 0; r < size.x_rows; ++r)
     for (int64_t w = 0; w < size.weight_rows; ++w) {
       Expected sum;
       for (int64_t i = 0; i < size.width; ++i) {
         const double product = static_cast<double>(weights[static_cast<size_t>(w * size.width + i)]) *
-                               static_cast<double>(x[static_cast<size_t>(r * size.width + i)]);
+                               x[static_cast<size_t>(r * size.width + i)];
         sum.value += product;
         sum.magnitude += std::fabs(product);
       }
@@ -48,12 +51,20 @@ class Dots : public testing::TestWithParam<std::tuple<const KernelTable*, Format
 
   void pack(const Case& size) {
     const auto count = static_cast<size_t>(size.weight_rows * size.width);
-    packed_ = Guarded<uint8_t>(static_cast<size_t>(tensor::packed_bytes(format(), static_cast<int64_t>(count))), 4);
-    const std::span bytes(reinterpret_cast<std::byte*>(packed_.data()), packed_.size());
-    tensor::quantise(format(), random_values(count, 7, 0.5F), bytes);
+    std::vector<std::byte> file(static_cast<size_t>(tensor::packed_bytes(format(), static_cast<int64_t>(count))));
+    tensor::quantise(format(), random_values(count, 7, 0.5F), file);
     weights_.resize(count);
-    tensor::dequantise(format(), bytes, weights_);
+    tensor::dequantise(format(), file, weights_);
+    const PanelLayout* const layout = find_panel_layout(format());
+    const int64_t panels = (size.weight_rows + kPanelRows - 1) / kPanelRows;
+    packed_ = Guarded<uint8_t>(layout ? static_cast<size_t>(panels * layout->panel_bytes(size.width)) : file.size(), 4);
+    if (layout != nullptr)
+      pack_panels(*layout, {file.data(), size.weight_rows, size.width}, bytes(), 0, panels);
+    else
+      std::copy(file.begin(), file.end(), bytes());
   }
+
+  std::byte* bytes() { return reinterpret_cast<std::byte*>(packed_.data()); }
 
   std::vector<float> multiply(const Case& size, Guarded<float>& x, int64_t first_row, int64_t rows) {
     const Matrix matrix(format(), packed_.address(), size.weight_rows, size.width);
@@ -64,7 +75,13 @@ class Dots : public testing::TestWithParam<std::tuple<const KernelTable*, Format
       x_rows.push_back(x.data() + (first_row + r) * size.width);
       out_rows.push_back(out.data() + r * size.weight_rows);
     }
-    multiply_rows({machine_, 0}, matrix, {0, size.weight_rows}, {x_rows.data(), out_rows.data(), rows});
+    QuantisedRows quantised;
+    if (matrix.panels != nullptr) {
+      quantised.reserve(rows, size.width);
+      quantised.quantise(machine_, x_rows.data());
+    }
+    multiply_rows({machine_, 0}, matrix, {0, size.weight_rows},
+                  {.x = x_rows.data(), .blocks = quantised.rows(), .out = out_rows.data(), .count = rows});
     out.expect_intact();
     return out.values();
   }
@@ -77,7 +94,7 @@ class Dots : public testing::TestWithParam<std::tuple<const KernelTable*, Format
     const std::string what = std::string(table().name) + " " + std::string(tensor::info(format()).name) + " " +
                              std::to_string(size.weight_rows) + "x" + std::to_string(size.width) + " times " +
                              std::to_string(size.x_rows) + " rows";
-    expect_close(got, expected_products(weights_, x, size), constant, what);
+    expect_close(got, expected_products(weights_, seen_by(format(), {x.data(), x.size()}), size), constant, what);
     for (int64_t r = 0; r < size.x_rows; ++r) {
       const std::vector<float> alone = multiply(size, x, r, 1);
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(), got.begin() + r * size.weight_rows))
@@ -95,9 +112,9 @@ class Dots : public testing::TestWithParam<std::tuple<const KernelTable*, Format
 
 TEST_P(Dots, AgreeWithDoubleAndDoNotDependOnOtherRows) {
   for (const int64_t width : widths()) {
-    pack({5, width, 0});
-    for (const int64_t weight_rows : {1, 5})
-      for (const int64_t x_rows : {1, 2, 3, 4, 5, 7}) check({weight_rows, width, x_rows});
+    pack({37, width, 0});
+    for (const int64_t weight_rows : {1, 5, 16, 37})
+      for (const int64_t x_rows : {1, 2, 3, 4, 5, 7, 8, 15, 67}) check({weight_rows, width, x_rows});
   }
 }
 
@@ -107,7 +124,7 @@ TEST_P(Dots, ReadRowsAsTheReferenceDoes) {
     const Matrix matrix(format(), packed_.address(), 3, width);
     for (int64_t row = 0; row < 3; ++row) {
       Guarded<float> out(static_cast<size_t>(width));
-      read_row(machine_, matrix, row, out.data());
+      read_row({machine_, 0}, matrix, row, out.data());
       out.expect_intact();
       for (int64_t i = 0; i < width; ++i) {
         const float expected = weights_[static_cast<size_t>(row * width + i)];

@@ -93,35 +93,43 @@ INSTANTIATE_TEST_SUITE_P(Architectures, NanoModel,
 
 struct Quantised {
   const char* name;
-  double nmse;      // llama.cpp's own distance, with activations in 8 bits
-  double same_top;  // its share of positions with the same top token
+  double nmse;     // llama.cpp's own distance, with activations in 8 bits
+  int other_tops;  // its positions, of 48, with another top token
 };
 
 void PrintTo(const Quantised& quantised, std::ostream* out) { *out << quantised.name; }
 
 class TinyModel : public testing::TestWithParam<Quantised> {};
 
-TEST_P(TinyModel, LogitsAsFromExactArithmetic) {
+// Three times what another engine that rounds activations to 8 bits loses; one near tie is anyone's.
+TEST_P(TinyModel, LogitsNearExactArithmetic) {
   const std::string name = GetParam().name;
   LoadedModel loaded(model_path(name), {.kv_format = tensor::Format::f32});
   const std::vector<float> logits = loaded.logits(0, prompt(), 0, 48);
   const std::vector<float> golden = golden_logits(name);
   EXPECT_LE(nmse(logits, golden), 3 * GetParam().nmse);
-  EXPECT_LE(nmse(logits, golden), 1e-6) << "activations are kept in f32";
-  EXPECT_GE(same_top_share(logits, golden, loaded.vocabulary()), GetParam().same_top);
+  const double other_tops = 48 * (1 - same_top_share(logits, golden, loaded.vocabulary()));
+  EXPECT_LE(other_tops, std::max(1, 3 * GetParam().other_tops) + 1e-9);
+}
+
+TEST(FloatModels, KeepTheirActivationsInF32) {
+  for (const char* name : {"qwen3moe-tiny-f16", "qwen3moe-tiny-bf16"}) {
+    LoadedModel loaded(model_path(name), {.kv_format = tensor::Format::f32});
+    EXPECT_LE(nmse(loaded.logits(0, prompt(), 0, 48), golden_logits(name)), 1e-6) << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Formats, TinyModel,
-    testing::Values(Quantised{"qwen3moe-tiny-q4_0", 2.2e-3, .96}, Quantised{"qwen3moe-tiny-q4_1", 5.8e-4, .98},
-                    Quantised{"qwen3moe-tiny-q5_0", 7.9e-4, .94}, Quantised{"qwen3moe-tiny-q5_1", 6.8e-4, .96},
-                    Quantised{"qwen3moe-tiny-q8_0", 4.6e-4, .98}, Quantised{"qwen3moe-tiny-q2_k", 9e-4, .96},
-                    Quantised{"qwen3moe-tiny-q3_k_m", 2.2e-3, 1.0}, Quantised{"qwen3moe-tiny-q4_k_m", 1.0e-3, .92},
-                    Quantised{"qwen3moe-tiny-q5_k_m", 1.2e-3, .94}, Quantised{"qwen3moe-tiny-q6_k", 8.6e-4, 1.0},
-                    Quantised{"qwen3moe-tiny-iq4_nl", 6e-4, .98}, Quantised{"qwen3moe-tiny-iq4_xs", 8.4e-4, .90},
-                    Quantised{"qwen3moe-tiny-iq3_s", 1.2e-3, .92}, Quantised{"qwen3moe-tiny-mxfp4_moe", 4.6e-4, .98},
-                    Quantised{"qwen3moe-tiny-f16", 8e-7, 1.0}, Quantised{"qwen3moe-tiny-bf16", 4.6e-5, 1.0},
-                    Quantised{"qwen35moe-tiny-q4_k_m", 1.3e-2, .79}),
+    testing::Values(Quantised{"qwen3moe-tiny-q4_0", 2.2e-3, 2}, Quantised{"qwen3moe-tiny-q4_1", 5.8e-4, 1},
+                    Quantised{"qwen3moe-tiny-q5_0", 7.9e-4, 3}, Quantised{"qwen3moe-tiny-q5_1", 6.8e-4, 2},
+                    Quantised{"qwen3moe-tiny-q8_0", 4.6e-4, 1}, Quantised{"qwen3moe-tiny-q2_k", 9e-4, 2},
+                    Quantised{"qwen3moe-tiny-q3_k_m", 2.2e-3, 0}, Quantised{"qwen3moe-tiny-q4_k_m", 1.0e-3, 4},
+                    Quantised{"qwen3moe-tiny-q5_k_m", 1.2e-3, 3}, Quantised{"qwen3moe-tiny-q6_k", 8.6e-4, 0},
+                    Quantised{"qwen3moe-tiny-iq4_nl", 6e-4, 1}, Quantised{"qwen3moe-tiny-iq4_xs", 8.4e-4, 5},
+                    Quantised{"qwen3moe-tiny-iq3_s", 1.2e-3, 4}, Quantised{"qwen3moe-tiny-mxfp4_moe", 4.6e-4, 1},
+                    Quantised{"qwen3moe-tiny-f16", 8e-7, 0}, Quantised{"qwen3moe-tiny-bf16", 4.6e-5, 0},
+                    Quantised{"qwen35moe-tiny-q4_k_m", 1.3e-2, 10}),
     [](const auto& parameter) {
       std::string name = parameter.param.name;
       std::replace(name.begin(), name.end(), '-', '_');

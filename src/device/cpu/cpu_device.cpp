@@ -10,6 +10,7 @@
 #include "device/cpu/isa.hpp"
 #include "device/cpu/machine.hpp"
 #include "device/cpu/memory.hpp"
+#include "device/cpu/panel_layout.hpp"
 
 namespace luce::device::cpu {
 namespace {
@@ -68,14 +69,19 @@ bool CpuDevice::supports(tensor::Format format, int64_t width) const {
 }
 
 size_t CpuDevice::packed_bytes(tensor::Format format, int64_t rows, int64_t width) const {
-  const auto bytes = static_cast<size_t>(rows * tensor::packed_bytes(format, width));
+  const PanelLayout* const panels = find_panel_layout(format);
+  const int64_t held = panels != nullptr ? (rows + kPanelRows - 1) / kPanelRows * kPanelRows : rows;
+  const auto bytes = static_cast<size_t>(held * tensor::packed_bytes(format, width));
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 void CpuDevice::pack(tensor::Format format, const tensor::Shape& shape, std::span<const std::byte> from, Address to) {
   LUCE_CHECK(static_cast<int64_t>(from.size()) == shape.rows() * tensor::packed_bytes(format, shape.width()),
              "a matrix is packed from exactly its bytes");
-  write(to, from);
+  const PanelLayout* const panels = find_panel_layout(format);
+  if (panels == nullptr) return write(to, from);
+  const FileRows rows{from.data(), shape.rows(), shape.width()};
+  pack_panels(*panels, rows, reinterpret_cast<std::byte*>(to), 0, (rows.rows + kPanelRows - 1) / kPanelRows);
 }
 
 Stream& CpuDevice::begin_step() {

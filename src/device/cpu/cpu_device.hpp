@@ -9,7 +9,7 @@ namespace luce::device::cpu {
 
 struct CpuSettings {
   int threads = 0;           // 0: one per physical core that this process may use
-  std::string isa = "auto";  // or portable, avx2, avx512, avx512_vnni
+  std::string isa = "auto";  // or portable, avx2, avx2_vnni, avx512, avx512_vnni
 };
 
 struct KernelTable;
@@ -34,7 +34,7 @@ class CpuDevice final : public Device {
   Stream& begin_step() override;
 
   const KernelTable& kernels() const;
-  /// For people: how a matrix of this format is multiplied, for example "avx2 Q4_K".
+  /// For people: how a matrix of this format is multiplied, for example "avx2 F16, F32 activations".
   std::string kernel_name(tensor::Format format) const;
 
  private:

@@ -18,7 +18,9 @@ struct Pieces {
   Pieces(const Machine& machine, const Matrix& matrix, int64_t jobs, int64_t pairs) {
     Matrix all = matrix;  // the whole wave shares the threads
     all.rows *= jobs;
-    rows = std::min(rows_per_piece(machine, all, std::max<int64_t>(1, pairs / jobs)), matrix.rows);
+    const int64_t wanted = rows_per_piece(machine, all, std::max<int64_t>(1, pairs / jobs));
+    // Whole blocks of activations, so that a piece of the hidden row can be quantised where it was computed.
+    rows = std::min((wanted + kActivationBlock - 1) / kActivationBlock * kActivationBlock, matrix.rows);
     count = (matrix.rows + rows - 1) / rows;
   }
   RowRange range(int64_t piece, int64_t matrix_rows) const {
@@ -60,6 +62,7 @@ void ExpertRunner::sort_pairs(const ExpertBlock& op, int experts) {
   x_.resize(ids_.size());
   hidden_.resize(ids_.size());
   parts_.resize(ids_.size());
+  pairs_.resize(ids_.size());
   const Lines x(op.x), hidden(op.hidden), parts(op.parts);
   const int64_t top_k = op.ids.shape[1];
   for (size_t pair = 0; pair < ids_.size(); ++pair) {
@@ -68,6 +71,7 @@ void ExpertRunner::sort_pairs(const ExpertBlock& op, int experts) {
     x_[place] = x[line / top_k];
     hidden_[place] = hidden[line];
     parts_[place] = parts[line];
+    pairs_[place] = line;
   }
   // Placing moved each start to its end, which is the next expert's start.
   std::rotate(first_pair_.begin(), first_pair_.end() - 1, first_pair_.end());
@@ -100,6 +104,38 @@ void ExpertRunner::run_pieces(const Machine& machine, const Matrix& shape, Piece
   });
 }
 
+void ExpertRunner::prepare_blocks(const Machine& machine, const ExpertBlock& op) {
+  const ExpertShape& shape = service_->shape(op.layer);
+  const Lines x(op.x);
+  const auto top_k = op.ids.shape[1];
+  x_blocks_.clear();
+  hidden_blocks_.clear();
+  if (find_panel_layout(shape.gate) != nullptr || find_panel_layout(shape.up) != nullptr) {
+    std::vector<const float*>& rows = x_rows_;
+    rows.resize(static_cast<size_t>(x.count()));
+    for (int64_t row = 0; row < x.count(); ++row) rows[static_cast<size_t>(row)] = x[row];
+    quantised_x_.reserve(x.count(), shape.width);
+    quantised_x_.quantise(machine, rows.data());
+    for (const int64_t pair : pairs_) x_blocks_.push_back(quantised_x_[pair / top_k]);
+  }
+  if (find_panel_layout(shape.down) == nullptr) return;
+  quantised_hidden_.reserve(static_cast<int64_t>(pairs_.size()), shape.inner);
+  for (size_t place = 0; place < pairs_.size(); ++place)
+    hidden_blocks_.push_back(quantised_hidden_[static_cast<int64_t>(place)]);
+}
+
+// hidden = silu(gate) * up in some columns, where gate lies in hidden; also in 8 bits if `down` takes those.
+void ExpertRunner::activate(const Machine& machine, RowRange pairs, RowRange range, float* const* up) const {
+  const int64_t width = range.end - range.begin;
+  for (int64_t i = pairs.begin; i < pairs.end; ++i) {
+    float* const columns = hidden_[static_cast<size_t>(i)] + range.begin;
+    machine.kernels.vector.swiglu(columns, up[i - pairs.begin], columns, width);
+    if (!hidden_blocks_.empty())
+      machine.kernels.panel.quantise(columns, width,
+                                     hidden_blocks_[static_cast<size_t>(i)] + range.begin / kActivationBlock);
+  }
+}
+
 void ExpertRunner::gate_and_up(const Machine& machine, const ExpertShape& shape) const {
   const auto compute = [&](const Job& job, RowRange range, const Worker& worker) {
     const Matrix gate(shape.gate, job.placed.gate, shape.inner, shape.width);
@@ -111,11 +147,10 @@ void ExpertRunner::gate_and_up(const Machine& machine, const ExpertShape& shape)
     for (int64_t first = job.begin; first < job.end; first += kPairsAtOnce) {
       const int64_t count = std::min(kPairsAtOnce, job.end - first);
       float* const* const hidden = hidden_.data() + first;
-      multiply_rows(worker, gate, range, {x_.data() + first, hidden, count});
-      multiply_rows(worker, up, range, {x_.data() + first, up_rows.data(), count, range.begin});
-      for (int64_t i = 0; i < count; ++i)
-        machine.kernels.vector.swiglu(hidden[i] + range.begin, up_rows[static_cast<size_t>(i)], hidden[i] + range.begin,
-                                      width);
+      const auto* const blocks = x_blocks_.empty() ? nullptr : x_blocks_.data() + first;
+      multiply_rows(worker, gate, range, {.x = x_.data() + first, .blocks = blocks, .out = hidden, .count = count});
+      multiply_rows(worker, up, range, {x_.data() + first, blocks, up_rows.data(), count, range.begin});
+      activate(machine, {first, first + count}, range, up_rows.data());
     }
   };
   run_pieces(machine, Matrix(shape.gate, 0, shape.inner, shape.width), compute);
@@ -124,7 +159,12 @@ void ExpertRunner::gate_and_up(const Machine& machine, const ExpertShape& shape)
 void ExpertRunner::down(const Machine& machine, const ExpertShape& shape) const {
   const auto compute = [&](const Job& job, RowRange range, const Worker& worker) {
     const Matrix matrix(shape.down, job.placed.down, shape.width, shape.inner);
-    multiply_rows(worker, matrix, range, {hidden_.data() + job.begin, parts_.data() + job.begin, job.end - job.begin});
+    const auto* const blocks = hidden_blocks_.empty() ? nullptr : hidden_blocks_.data() + job.begin;
+    multiply_rows(worker, matrix, range,
+                  {.x = hidden_.data() + job.begin,
+                   .blocks = blocks,
+                   .out = parts_.data() + job.begin,
+                   .count = job.end - job.begin});
   };
   run_pieces(machine, Matrix(shape.down, 0, shape.width, shape.inner), compute);
 }
@@ -145,6 +185,7 @@ void ExpertRunner::sum_parts(const Machine& machine, const ExpertBlock& op) cons
 void ExpertRunner::finish(const Machine& machine, const ExpertBlock& op) {
   if (dispatch_ == nullptr) return;
   const ExpertShape& shape = service_->shape(op.layer);
+  prepare_blocks(machine, op);
   int64_t pairs = 0;
   for (auto wave = dispatch_->next_wave(); !wave.empty(); wave = dispatch_->next_wave()) {
     pairs += collect_jobs(wave);

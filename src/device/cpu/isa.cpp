@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "device/cpu/panel_layout.hpp"
 
 namespace luce::device::cpu {
 namespace {
@@ -13,13 +14,14 @@ using tensor::Format;
 
 // In order of priority; the first that runs here wins.
 #if defined(__x86_64__)
-constexpr std::array kTables = {&kAvx512VnniKernels, &kAvx512Kernels, &kAvx2Kernels, &kPortableKernels};
+constexpr std::array kTables = {&kAvx512VnniKernels, &kAvx512Kernels, &kAvx2VnniKernels, &kAvx2Kernels,
+                                &kPortableKernels};
 #else
 constexpr std::array kTables = {&kPortableKernels};
 #endif
 
 // Names that exist on any processor, so that asking for one elsewhere is told apart from a typing error.
-constexpr std::array<std::string_view, 4> kNames = {"avx512_vnni", "avx512", "avx2", "portable"};
+constexpr std::array<std::string_view, 5> kNames = {"avx512_vnni", "avx512", "avx2_vnni", "avx2", "portable"};
 
 bool runs_here(Isa isa) {
 #if defined(__x86_64__)
@@ -29,6 +31,7 @@ bool runs_here(Isa isa) {
   switch (isa) {
     case Isa::portable: return true;
     case Isa::avx2: return avx2;
+    case Isa::avx2_vnni: return avx2 && __builtin_cpu_supports("avxvnni");
     case Isa::avx512: return avx512;
     case Isa::avx512_vnni: return avx512 && __builtin_cpu_supports("avx512vnni");
   }
@@ -91,7 +94,10 @@ const MatrixKernel* find_matrix_kernel(const KernelTable& table, Format format) 
 }
 
 std::string describe_kernel(const KernelTable& table, Format format) {
-  if (find_matrix_kernel(table, format) != nullptr) return fmt::format("{} {}", table.name, tensor::info(format).name);
+  const std::string_view name = tensor::info(format).name;
+  if (find_panel_layout(format) != nullptr)
+    return fmt::format("{} {}, panels of {} rows, 8-bit activations", table.name, name, kPanelRows);
+  if (find_matrix_kernel(table, format) != nullptr) return fmt::format("{} {}, F32 activations", table.name, name);
   return fmt::format("{} F32 after dequantising", table.name);
 }
 

@@ -19,7 +19,7 @@ const KernelTable& choose_table(std::string_view isa);
 /// The kernel of a format, or null when its matrices are dequantised by rows and then multiplied as f32.
 const MatrixKernel* find_matrix_kernel(const KernelTable& table, tensor::Format format);
 
-/// For people: how a matrix of this format is multiplied, for example "avx2 Q4_K" or "avx2 F32 after dequantising".
+/// For people: how a matrix of this format is multiplied, for example "avx2 F16, F32 activations".
 std::string describe_kernel(const KernelTable& table, tensor::Format format);
 
 }  // namespace luce::device::cpu

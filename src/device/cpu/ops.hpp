@@ -3,15 +3,17 @@
 #include <vector>
 
 #include "device/cpu/machine.hpp"
+#include "device/cpu/quantised_rows.hpp"
 #include "device/operations.hpp"
 
 // The ops of Stream that need no memory of their own between calls; device/operations.hpp says what each computes.
 namespace luce::device::cpu {
 
-/// Pointers to the rows of a matrix product, kept by the stream so that no op allocates.
+/// The rows of a matrix product, kept by the stream so that no op allocates.
 struct RowLists {
   std::vector<const float*> x;
   std::vector<float*> out;
+  QuantisedRows quantised;
 };
 
 void embed_rows(const Machine& machine, const EmbedRows& op);

@@ -32,9 +32,11 @@ void embed_rows(const Machine& machine, const EmbedRows& op) {
   const Matrix table(op.table.format, op.table.address, op.table.shape[0], op.table.shape.width());
   const Lines out(op.out);
   const int32_t* const ids = ints(op.ids);
-  each_line(machine, out, [&](int64_t row) {
-    LUCE_CHECK(ids[row] >= 0 && ids[row] < table.rows, "a token outside the vocabulary");
-    read_row(machine, table, ids[row], out[row]);
+  machine.pool.parallel_for(out.count(), grain_for(out.width()), [&](int64_t begin, int64_t end, int index) {
+    for (int64_t row = begin; row < end; ++row) {
+      LUCE_CHECK(ids[row] >= 0 && ids[row] < table.rows, "a token outside the vocabulary");
+      read_row({machine, index}, table, ids[row], out[row]);
+    }
   });
 }
 
@@ -77,7 +79,12 @@ void matmul(const Machine& machine, const MatMul& op, RowLists& lists) {
     lists.x[static_cast<size_t>(r)] = x[r];
     lists.out[static_cast<size_t>(r)] = out[r];
   }
-  const RowPointers pointers{lists.x.data(), lists.out.data(), rows};
+  RowPointers pointers{.x = lists.x.data(), .out = lists.out.data(), .count = rows};
+  if (matrix.panels != nullptr) {
+    lists.quantised.reserve(rows, x.width());
+    lists.quantised.quantise(machine, pointers.x);
+    pointers.blocks = lists.quantised.rows();
+  }
   machine.pool.parallel_for(matrix.rows, rows_per_piece(machine, matrix, rows),
                             [&](int64_t begin, int64_t end, int index) {
                               multiply_rows({machine, index}, matrix, {begin, end}, pointers);

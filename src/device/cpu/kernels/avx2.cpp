@@ -10,6 +10,10 @@ namespace luce::device::cpu {
 namespace {
 #include "device/cpu/kernels/simd_avx2.inl"
 
+#include "device/cpu/kernels/integer_avx2.inl"
+
+#include "device/cpu/kernels/codes_avx2.inl"
+
 #include "device/cpu/kernels/kernels.inl"
 }  // namespace
 

@@ -10,6 +10,10 @@ namespace luce::device::cpu {
 namespace {
 #include "device/cpu/kernels/simd_avx512.inl"
 
+#include "device/cpu/kernels/integer_avx512.inl"
+
+#include "device/cpu/kernels/codes_avx512.inl"
+
 #include "device/cpu/kernels/kernels.inl"
 }  // namespace
 

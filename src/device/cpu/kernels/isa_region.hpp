@@ -7,6 +7,7 @@
 // from outside and live in the anonymous namespace of their kernel file. The silenced warning is a false one of gcc 12
 // about _mm512_reduce_* (PR105593).
 #define LUCE_BEGIN_AVX2 _Pragma("GCC target(\"avx2,fma,f16c\")")
+#define LUCE_BEGIN_AVX2_VNNI _Pragma("GCC target(\"avx2,avxvnni,fma,f16c\")")
 #define LUCE_BEGIN_AVX512_OF(target)                                    \
   _Pragma(target) _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") \
       _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")

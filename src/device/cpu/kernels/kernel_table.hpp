@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/cpu/kernels/panel_kernels.hpp"
+
 namespace luce::device::cpu {
 
-enum class Isa { portable, avx2, avx512, avx512_vnni };
+enum class Isa { portable, avx2, avx2_vnni, avx512, avx512_vnni };
 
 /// Some rows of a packed matrix times some activations: out[r][out_begin + w] = weights[w] . x[r].
 /// Each product is summed in one fixed order, whatever the numbers of rows.
@@ -29,7 +31,7 @@ using DotKernel = void (*)(const DotTask&);
 using DequantiseKernel = void (*)(const std::byte* row, int64_t width, float* out);
 
 struct MatrixKernel {
-  DotKernel dot = nullptr;
+  DotKernel dot = nullptr;  // null for formats that lie in panels
   DequantiseKernel dequantise = nullptr;
 };
 
@@ -127,6 +129,7 @@ struct KernelTable {
   Isa isa;
   const char* name;
   MatrixKernels matrix;
+  PanelKernels panel;
   VectorKernels vector;
   CacheKernels cache_f32, cache_f16, cache_q8_0;
   void (*delta)(const DeltaTask&);
@@ -136,6 +139,7 @@ struct KernelTable {
 extern constinit const KernelTable kPortableKernels;
 #if defined(__x86_64__)
 extern constinit const KernelTable kAvx2Kernels;
+extern constinit const KernelTable kAvx2VnniKernels;
 extern constinit const KernelTable kAvx512Kernels;
 extern constinit const KernelTable kAvx512VnniKernels;
 #endif

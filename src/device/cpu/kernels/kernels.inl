@@ -25,6 +25,15 @@ LUCE_INLINE float load_half(const uint8_t* p) {
 
 #include "device/cpu/kernels/delta.inl"
 
+#include "device/cpu/kernels/panel_formats.inl"
+
+#include "device/cpu/kernels/panels.inl"
+
+template <typename Format>
+constexpr MatrixKernel rows_only() {
+  return {nullptr, dequantise<Format>};
+}
+
 template <typename Format>
 constexpr MatrixKernel matrix_kernel() {
   return {dot<Format>, dequantise<Format>};
@@ -34,19 +43,19 @@ constexpr MatrixKernels matrix_kernels() {
   return {.f32 = matrix_kernel<Plain<F32>>(),
           .f16 = matrix_kernel<Plain<F16>>(),
           .bf16 = matrix_kernel<Plain<Bf16>>(),
-          .q4_0 = matrix_kernel<Q40>(),
+          .q4_0 = rows_only<Q40>(),
           .q4_1 = matrix_kernel<Q41>(),
           .q5_0 = matrix_kernel<Q50>(),
           .q5_1 = matrix_kernel<Q51>(),
-          .q8_0 = matrix_kernel<Q8>(),
+          .q8_0 = rows_only<Q8>(),
           .q2_k = matrix_kernel<Q2k>(),
           .q3_k = matrix_kernel<Q3k>(),
-          .q4_k = matrix_kernel<Q4k>(),
-          .q5_k = matrix_kernel<Q5k>(),
-          .q6_k = matrix_kernel<Q6k>(),
-          .iq4_nl = matrix_kernel<Iq4Nl>(),
-          .iq4_xs = matrix_kernel<Iq4Xs>(),
-          .mxfp4 = matrix_kernel<Mxfp4>()};
+          .q4_k = rows_only<Q4k>(),
+          .q5_k = rows_only<Q5k>(),
+          .q6_k = rows_only<Q6k>(),
+          .iq4_nl = rows_only<Iq4Nl>(),
+          .iq4_xs = rows_only<Iq4Xs>(),
+          .mxfp4 = rows_only<Mxfp4>()};
 }
 
 template <typename Line>
@@ -58,6 +67,7 @@ constexpr KernelTable make_table(Isa isa, const char* name) {
   return {.isa = isa,
           .name = name,
           .matrix = matrix_kernels(),
+          .panel = panel_kernels(),
           .vector = {.sum_of_squares = sum_of_squares,
                      .scale = scale_row,
                      .add = add_row,

@@ -5,6 +5,8 @@ namespace luce::device::cpu {
 namespace {
 #include "device/cpu/kernels/simd_portable.inl"
 
+#include "device/cpu/kernels/integer_portable.inl"
+
 #include "device/cpu/kernels/kernels.inl"
 }  // namespace
 
