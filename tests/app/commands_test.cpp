@@ -8,6 +8,7 @@
 
 #include "support/child_process.hpp"
 #include "support/golden_path.hpp"
+#include "support/sanitizer.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace luce::app_test {
@@ -152,7 +153,8 @@ TEST(Commands, BenchGivesSpeedBesideBandwidth) {
 }
 
 TEST(Commands, PlanTellsWhatFitsWithoutLoading) {
-  const ProcessResult table = run_luce_spark({"plan", demo(), "--ram-memory", "64MiB", "--ctx-size", "512"});
+  const ProcessResult table =
+      run_luce_spark({"plan", demo(), "--ram-memory", support::kSanitized ? "512MiB" : "64MiB", "--ctx-size", "512"});
   ASSERT_EQ(table.exit_code, 0) << table.err;
   EXPECT_THAT(table.out, AllOf(HasSubstr("dense weights"), HasSubstr("expert slots")));
   const json body = json::parse(run_luce_spark({"plan", demo(), "--json", "--assume", "10GB/s,1GB/s"}).out);

@@ -4,6 +4,7 @@
 
 #include "support/child_process.hpp"
 #include "support/golden_path.hpp"
+#include "support/sanitizer.hpp"
 #include "support/temporary_folder.hpp"
 #include "synthetic/model_spec.hpp"
 #include "synthetic/write_model.hpp"
@@ -13,13 +14,7 @@ namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kAllowedExcess = 64 * kMebibyte;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // shadow memory and quarantine are no part of the budget
-constexpr int64_t kLargeModelBytes = 300 * kMebibyte;
-#else
-constexpr bool kSanitized = false;
-constexpr int64_t kLargeModelBytes = 2000 * kMebibyte;
-#endif
+constexpr int64_t kLargeModelBytes = (support::kSanitized ? 300 : 2000) * kMebibyte;
 
 support::ProcessResult answer(const std::string& model, int64_t budget_bytes) {
   return support::run_luce_spark({"run", "--model", model, "--ram-memory", std::to_string(budget_bytes), "--ctx-size",
@@ -51,7 +46,8 @@ void check_budgets(const std::string& model, int64_t model_bytes) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     if (expected.empty()) expected = result.out;
     EXPECT_EQ(result.out, expected);
-    EXPECT_TRUE(kSanitized || result.peak_resident_bytes <= budget + kAllowedExcess) << result.peak_resident_bytes;
+    EXPECT_TRUE(support::kSanitized || result.peak_resident_bytes <= budget + kAllowedExcess)
+        << result.peak_resident_bytes;
   }
   EXPECT_GT(expected.size(), 10U);
 }

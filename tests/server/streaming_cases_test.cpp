@@ -58,7 +58,8 @@ TEST(StreamingCases, UsageChunkWhenAsked) {
 
 TEST(StreamingCases, NoUsageChunkWhenNotAsked) {
   const RunningServer server;
-  for (const Json& request : read_case("streaming", "no-usage-chunk-when-not-asked")["given"]["requests"]) {
+  const Json given = read_case("streaming", "no-usage-chunk-when-not-asked")["given"];
+  for (const Json& request : given["requests"]) {
     const HttpReply reply = server.chat(request);
     EXPECT_EQ(reply.frames().back(), "[DONE]");
     for (const Json& chunk : reply.chunks()) EXPECT_EQ(chunk["choices"].size(), 1U);
@@ -84,7 +85,8 @@ TEST(StreamingCases, ValidationBeforeHeaders) {
   ServerOptions options;
   options.n_ctx = 256;
   const RunningServer server(options);
-  for (Json request : read_case("streaming", "validation-before-headers")["given"]["requests"]) {
+  const Json given = read_case("streaming", "validation-before-headers")["given"];
+  for (Json request : given["requests"]) {
     std::string text = request["messages"][0]["content"];
     if (text[0] == '<') {
       text.clear();

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "support/golden_path.hpp"
+#include "support/sanitizer.hpp"
 #include "text/jinja/template.hpp"
 
 namespace luce::text::jinja {
@@ -113,14 +114,13 @@ TEST(JinjaErrors, are_faults_of_the_file_or_of_the_request) {
   }
 }
 
-// Instrumented code is ten to fifty times as slow.
 Limits test_limits() {
   Limits limits;
-#ifdef __SANITIZE_ADDRESS__
-  limits.steps = 500'000;
-  limits.memory_bytes = 16u << 20;
-  limits.string_bytes = 2u << 20;
-#endif
+  if (support::kSanitized) {
+    limits.steps = 500'000;
+    limits.memory_bytes = 16u << 20;
+    limits.string_bytes = 2u << 20;
+  }
   return limits;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "support/sanitizer.hpp"
 #include "text/detokenizer.hpp"
 #include "text/golden_cases.hpp"
 #include "text/vocabulary_files.hpp"
@@ -144,11 +145,7 @@ std::vector<std::string> hard_runs(size_t characters) {
   return runs;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr size_t kHardRun = 16'384;  // instrumented code is ten times as slow
-#else
-constexpr size_t kHardRun = 131'072;
-#endif
+constexpr size_t kHardRun = support::kSanitized ? 16'384 : 131'072;
 
 TEST(TokenizerCases, time_is_linear) {
   for (const char* name : {"tokenizers/vocab-qwen35.gguf", "tokenizers/vocab-llama-bpe.gguf",
