@@ -25,6 +25,24 @@ std::optional<int64_t> meminfo_bytes(const std::string& text, const char* key) {
   return *kib * 1024;
 }
 
+/// The limit of one group and the file that names it: the tightest where there are several.
+std::optional<GroupMemory> read_limit(const CgroupFolder& folder) {
+  std::optional<GroupMemory> tightest;
+  const auto consider = [&tightest](std::optional<int64_t> bytes, std::string file) {
+    if (bytes && *bytes >= 0 && (!tightest || *bytes < tightest->limit_bytes)) tightest = {*bytes, 0, std::move(file)};
+  };
+  if (folder.is_v2) {
+    consider(read_number_file(folder.path + "/memory.max"), folder.path + "/memory.max");
+    consider(read_number_file(folder.path + "/memory.high"), folder.path + "/memory.high");
+    return tightest;
+  }
+  consider(read_number_file(folder.path + "/memory.limit_in_bytes"), folder.path + "/memory.limit_in_bytes");
+  // Of a parent that may not be visible from here.
+  const auto text = read_small_file(folder.path + "/memory.stat").value_or("");
+  consider(find_number(text, "hierarchical_memory_limit"), folder.path + "/memory.stat");
+  return tightest;
+}
+
 /// Page cache that the kernel gives back under pressure; of the recently used half only, as MemAvailable estimates.
 int64_t reclaimable_bytes(const CgroupFolder& folder) {
   const auto text = read_small_file(folder.path + "/memory.stat").value_or("");
@@ -35,13 +53,13 @@ int64_t reclaimable_bytes(const CgroupFolder& folder) {
 }
 
 std::optional<GroupMemory> read_group(const CgroupFolder& folder) {
-  const std::string limit_file = folder.path + (folder.is_v2 ? "/memory.max" : "/memory.limit_in_bytes");
-  const auto limit = read_number_file(limit_file);
-  if (!limit || *limit < 0) return std::nullopt;
+  auto group = read_limit(folder);
+  if (!group) return std::nullopt;
   const auto used = read_number_file(folder.path + (folder.is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
   const int64_t used_bytes = std::max<int64_t>(0, used.value_or(0));
   const int64_t held_bytes = std::max<int64_t>(0, used_bytes - std::min(used_bytes, reclaimable_bytes(folder)));
-  return GroupMemory{*limit, std::max<int64_t>(0, *limit - std::min(*limit, held_bytes)), limit_file};
+  group->free_bytes = group->limit_bytes - std::min(group->limit_bytes, held_bytes);
+  return group;
 }
 
 }  // namespace

@@ -157,6 +157,7 @@ StartResult Completer::start(const Prompt& prompt, const GenerationSettings& set
   if (auto* handle = std::get_if<engine::RequestHandle>(&result))
     return Reply(std::make_unique<Reply::State>(std::move(*handle), tokenizer_.vocabulary(), prompt.plan, settings));
   if (const auto* overflow = std::get_if<engine::ContextOverflow>(&result)) return *overflow;
+  if (const auto* held = std::get_if<engine::Held>(&result)) return *held;
   if (std::holds_alternative<engine::QueueFull>(result)) return engine::QueueFull{};
   return engine::Stopping{};
 }

@@ -53,7 +53,7 @@ class Reply {
 };
 
 /// As engine::SubmitResult.
-using StartResult = std::variant<Reply, engine::QueueFull, engine::Stopping, engine::ContextOverflow>;
+using StartResult = std::variant<Reply, engine::QueueFull, engine::Stopping, engine::ContextOverflow, engine::Held>;
 
 /// The sentence of the OpenAI API that clients match on to shorten their chat.
 std::string overflow_message(const engine::ContextOverflow& overflow, int max_tokens);

@@ -18,6 +18,10 @@ class Allocation {
   virtual ~Allocation() = default;
   virtual Address address() const = 0;
   virtual size_t bytes() const = 0;
+  /// Leaves memory behind the first `bytes` only, rounded up as the device likes; the rest goes back to the system, its
+  /// addresses stay reserved. A larger number later backs them again, zeroed. Returns the bytes that have memory.
+  /// Throws Error{out_of_memory}.
+  virtual size_t keep(size_t bytes) = 0;
 };
 
 /// Records one step. Ops run in order; on the CPU each runs at once and the host point of an expert block is answered

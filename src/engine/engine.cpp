@@ -43,10 +43,13 @@ SubmitResult Engine::submit(Request request) {
   switch (loop_->push({.request = std::move(request), .ticket = ticket, .submitted = Clock::now()})) {
     case Admission::full: return QueueFull{};
     case Admission::closed: return Stopping{};
+    case Admission::held: return Held{loop_->held_why()};
     case Admission::accepted: break;
   }
   return RequestHandle(std::move(ticket));
 }
+
+void Engine::hold(std::optional<Hold> order) { loop_->hold(std::move(order)); }
 
 bool Engine::drain(std::chrono::milliseconds timeout) { return loop_->drain(timeout); }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -34,26 +35,37 @@ struct StepRows {
 };
 
 struct EngineSettings {
-  int queue_capacity = 64;                  // requests that may wait for a sequence slot
-  int prompt_rows = 512;                    // prompt tokens of a step while no sequence decodes, a multiple of 64
-  int prompt_rows_beside_decode = 64;       // and while one does, a multiple of 64
-  double step_seconds_target = 1.0;         // smaller prompt chunks, never below 64, where a step would take longer
-  size_t prompt_cache_bytes = 64 << 20;     // recurrent states kept to resume conversations
-  telemetry::Registry* registry = nullptr;  // of the metrics; must outlive the engine
+  int queue_capacity = 64;                     // requests that may wait for a sequence slot
+  int prompt_rows = 512;                       // prompt tokens of a step while no sequence decodes, a multiple of 64
+  int prompt_rows_beside_decode = 64;          // and while one does, a multiple of 64
+  double step_seconds_target = 1.0;            // smaller prompt chunks, never below 64, where a step would take longer
+  std::chrono::milliseconds patience{10'000};  // of requests that wait while a Hold has new ones refused
+  size_t prompt_cache_bytes = 64 << 20;        // recurrent states kept to resume conversations
+  telemetry::Registry* registry = nullptr;     // of the metrics; must outlive the engine
   std::function<ExpertTotals()> expert_totals = {};  // read by the step thread around each step; may be empty
   // Told by the step thread of each step's rows in their order, before it runs and after it has run well; may be empty.
   std::function<void(std::span<const StepRows>)> before_step = {};
   std::function<void(std::span<const StepRows>)> on_step = {};
 };
 
+/// An order to start no requests for now; those that run go on.
+struct Hold {
+  std::string why;      // for clients
+  bool refuse = false;  // new requests, instead of letting them wait
+};
+
 struct QueueFull {};
+/// New requests are refused for now.
+struct Held {
+  std::string why;
+};
 struct Stopping {};
 struct ContextOverflow {
   int prompt_tokens = 0;
   int context_tokens = 0;
 };
-/// Why there may be no handle: the caller answers 503, 503 and 400.
-using SubmitResult = std::variant<RequestHandle, QueueFull, Stopping, ContextOverflow>;
+/// Why there may be no handle: the caller answers 503, 503, 400 and 503.
+using SubmitResult = std::variant<RequestHandle, QueueFull, Stopping, ContextOverflow, Held>;
 
 struct EngineStatus {
   int queued = 0;
@@ -78,6 +90,10 @@ class Engine {
 
   /// Queues a request. Throws Error{invalid_request} for an empty prompt or a token outside the vocabulary.
   SubmitResult submit(Request request);
+
+  /// Starts no requests until the order is taken back (none). Those that wait longer than `patience` while new
+  /// ones are refused end with Failed{overloaded}.
+  void hold(std::optional<Hold> order);
 
   /// Refuses new requests and waits until all others have ended; false when `timeout` passes first.
   bool drain(std::chrono::milliseconds timeout);

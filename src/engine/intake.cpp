@@ -3,11 +3,15 @@
 #include <utility>
 
 namespace luce::engine {
+namespace {
+constexpr std::chrono::milliseconds kLookAtHeld(50);
+}
 
 Admission Intake::push(Waiting waiting) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Admission::closed;
+    if (hold_ && hold_->refuse) return Admission::held;
     if (in_flight_ >= most_in_flight_) return Admission::full;
     ++in_flight_;
     waiting_.push_back(std::move(waiting));
@@ -18,7 +22,7 @@ Admission Intake::push(Waiting waiting) {
 
 std::optional<Waiting> Intake::pop() {
   const std::lock_guard lock(mutex_);
-  if (waiting_.empty()) return std::nullopt;
+  if (waiting_.empty() || (hold_ && !closed_)) return std::nullopt;
   std::optional<Waiting> next(std::move(waiting_.front()));
   waiting_.pop_front();
   return next;
@@ -47,6 +51,19 @@ void Intake::release(size_t count) {
   changed_.notify_all();
 }
 
+void Intake::hold(std::optional<Hold> order) {
+  {
+    const std::lock_guard lock(mutex_);
+    hold_ = std::move(order);
+  }
+  changed_.notify_all();
+}
+
+std::optional<Hold> Intake::held() const {
+  const std::lock_guard lock(mutex_);
+  return hold_;
+}
+
 void Intake::close() {
   {
     const std::lock_guard lock(mutex_);
@@ -73,6 +90,8 @@ size_t Intake::in_flight() const {
 void Intake::wait_for_work() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+  // Those that wait may still be cancelled.
+  changed_.wait_for(lock, kLookAtHeld, [this] { return closed_ || !hold_; });
 }
 
 bool Intake::wait_until_idle(std::chrono::milliseconds timeout) {

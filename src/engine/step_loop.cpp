@@ -49,8 +49,13 @@ Admission StepLoop::push(Waiting waiting) {
   const Admission admission = intake_.push(std::move(waiting));
   if (admission == Admission::accepted) return admission;
   metrics_.queued(-1);
-  metrics_.refused(admission == Admission::full ? "queue_full" : "stopping");
+  metrics_.refused(admission == Admission::full ? "queue_full" : admission == Admission::held ? "held" : "stopping");
   return admission;
+}
+
+std::string StepLoop::held_why() const {
+  const std::optional<Hold> hold = intake_.held();
+  return hold ? hold->why : "";
 }
 
 bool StepLoop::drain(std::chrono::milliseconds timeout) {
@@ -93,23 +98,28 @@ void StepLoop::sweep() {
 
 void StepLoop::sweep_waiting() {
   const Clock::time_point now = Clock::now();
+  const std::optional<Hold> hold = intake_.held();
+  const bool refusing = hold && hold->refuse;
   const std::vector<Waiting> gone = intake_.remove_if([&](const Waiting& waiting) {
-    return stopping_ || waiting.ticket->wish() != Wish::more || late(waiting.request, now);
+    return stopping_ || waiting.ticket->wish() != Wish::more || late(waiting.request, now) ||
+           (refusing && now - waiting.submitted > settings_.patience);
   });
   metrics_.queued(-static_cast<int>(gone.size()));
   intake_.release(gone.size());
   for (const Waiting& waiting : gone) {
-    Event end = end_of(waiting);
+    Event end = end_of(waiting, hold);
     metrics_.ended(end);
     waiting.ticket->send(std::move(end));
   }
 }
 
-Event StepLoop::end_of(const Waiting& waiting) const {
+Event StepLoop::end_of(const Waiting& waiting, const std::optional<Hold>& hold) const {
   RequestStats stats{.prompt_tokens = static_cast<int>(waiting.request.tokens.size())};
   stats.queue_seconds = seconds_since(waiting.submitted);
   const Wish wish = waiting.ticket->wish();
   if (wish == Wish::stop) return Finished{.reason = FinishReason::stopped, .stats = stats};
+  if (wish == Wish::more && !stopping_ && !late(waiting.request, Clock::now()) && hold)
+    return Failed{.kind = ErrorKind::overloaded, .message = hold->why, .stats = stats};
   const char* why = stopping_ ? kStopping : wish == Wish::cancel ? kCancelled : kLate;
   return Failed{.kind = ErrorKind::cancelled, .message = why, .stats = stats};
 }

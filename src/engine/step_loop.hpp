@@ -27,6 +27,8 @@ class StepLoop {
   Admission push(Waiting waiting);
   /// Counts a request that was refused before it could be pushed.
   void count_refused(const char* why) const { metrics_.refused(why); }
+  void hold(std::optional<Hold> order) { intake_.hold(std::move(order)); }
+  std::string held_why() const;
   bool drain(std::chrono::milliseconds timeout);
   void stop();
   EngineStatus status() const;
@@ -35,7 +37,7 @@ class StepLoop {
   void run();
   void sweep();
   void sweep_waiting();
-  Event end_of(const Waiting& waiting) const;
+  Event end_of(const Waiting& waiting, const std::optional<Hold>& hold) const;
   void sweep_running();
   void admit();
   void start(Waiting waiting);

@@ -46,6 +46,7 @@ CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> sou
       tier_(*source_, device, settings.tier),
       dispatch_(tier_, most_experts(*source_)),
       balancer_(tier_.cache(tier_.lock()), tier_.counters(), slot_sizes(*source_), experts_by_layer(*source_)),
+      slot_budget_(tier_, settings.tier.slots),
       warmup_tokens_(settings.warmup_tokens) {
   if (settings.bias.hot_bias <= 0) return;
   const BiasRuleSettings rule{settings.bias, settings.stats_window_tokens, settings.warmup_tokens};
@@ -104,6 +105,13 @@ void CachedExpertService::seed(int layer, std::span<const double> counts) {
   tier_.cache(lock).seed(layer, counts);
 }
 
+size_t CachedExpertService::resize_slots(size_t bytes) {
+  slot_budget_.resize(bytes);
+  const auto lock = tier_.lock();
+  balancer_.replan();
+  return tier_.slot_bytes(lock);
+}
+
 void CachedExpertService::read_residency(int layer, std::span<float> residency) const {
   const auto lock = tier_.lock();
   for (size_t expert = 0; expert < residency.size(); ++expert) {
@@ -115,7 +123,7 @@ void CachedExpertService::read_residency(int layer, std::span<float> residency) 
 Residency CachedExpertService::residency() const {
   const std::vector<int> experts = experts_by_layer(*source_);
   const auto lock = tier_.lock();
-  return {tier_.cache(lock).resident(), tier_.first_stream_slot(), std::accumulate(experts.begin(), experts.end(), 0),
+  return {tier_.cache(lock).resident(), tier_.slots(lock), std::accumulate(experts.begin(), experts.end(), 0),
           balancer_.moved()};
 }
 
@@ -126,7 +134,7 @@ bool CachedExpertService::is_resident(int layer, int32_t expert) const {
 }
 
 CacheMemory CachedExpertService::memory() const {
-  return {tier_.slot_bytes(), tier_.stream_bytes(), tier_.read_buffer_bytes(), tier_.policy_bytes(),
+  return {tier_.slot_bytes(tier_.lock()), tier_.stream_bytes(), tier_.read_buffer_bytes(), tier_.policy_bytes(),
           usage_.bytes() + request_usage_.bytes()};
 }
 

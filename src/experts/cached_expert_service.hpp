@@ -7,6 +7,7 @@
 #include "experts/expert_tier.hpp"
 #include "experts/request_usage.hpp"
 #include "experts/slot_balancer.hpp"
+#include "experts/slot_budget.hpp"
 #include "experts/usage.hpp"
 #include "experts/warm_up.hpp"
 #include "experts/wave_dispatch.hpp"
@@ -21,7 +22,7 @@ struct CacheSettings {
   RequestUsageSettings requests = {};
 };
 
-/// Memory the cache took when it was made; it takes no more later.
+/// Memory the cache takes; slots may have given some back, nothing grows beyond what it was when the cache was made.
 struct CacheMemory {
   size_t slot_bytes = 0;         // Purpose::expert_slots of the device
   size_t stream_bytes = 0;       // Purpose::staging of the device
@@ -37,7 +38,7 @@ size_t fixed_bytes(const ExpertSource& source, const CacheSettings& settings);
 /// How full the cache is.
 struct Residency {
   int resident = 0;  // experts in a slot
-  int slots = 0;
+  int slots = 0;     // in service
   int experts = 0;
   int64_t slots_moved = 0;  // between layers, since the start
 };
@@ -64,6 +65,8 @@ class CachedExpertService final : public device::ExpertService {
   /// Starts the policy of a layer with these counts of earlier use [experts], which then fade like traffic.
   void seed(int layer, std::span<const double> counts);
   WarmResult warm(const WarmRequest& request) { return warm_up(tier_, request); }
+  /// As SlotBudget::resize. Returns the bytes of slots in service then.
+  size_t resize_slots(size_t bytes);
 
   /// Since the start. The difference of two snapshots around a step is what the step did.
   ServiceCounters counters() const { return tier_.counters().total(); }
@@ -90,6 +93,7 @@ class CachedExpertService final : public device::ExpertService {
   std::unique_ptr<BiasRule> bias_;           // null: none
   device::SelectionRule* forced_ = nullptr;  // null: none
   SlotBalancer balancer_;
+  SlotBudget slot_budget_;
   int64_t warmup_tokens_ = 0;
   int top_k_ = 0;
   int64_t step_tokens_ = 0;

@@ -13,19 +13,6 @@ namespace {
 constexpr double kSeedUses = 64;  // of all experts of a layer together: 16 tokens at top-4
 }
 
-Lease& Lease::operator=(Lease&& other) noexcept {
-  if (this != &other) {
-    release();
-    cache_ = std::exchange(other.cache_, nullptr);
-    slot_ = other.slot_;
-  }
-  return *this;
-}
-
-void Lease::release() {
-  if (ExpertCache* cache = std::exchange(cache_, nullptr)) cache->unlease(slot_);
-}
-
 ExpertCache::ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable& counters) : counters_(counters) {
   LUCE_CHECK(shape.experts.size() == shape.slots.size(), "slots for other layers than there are");
   int most_experts = 0;
@@ -141,25 +128,6 @@ std::optional<int> ExpertCache::admit_ahead(int layer_index, int32_t expert) {
   if (!victim) return std::nullopt;
   evict(find(layer_index, *victim));
   return occupy(layer_index, expert);
-}
-
-bool ExpertCache::move_slot(int from, int to) {
-  Layer& giver = layers_[static_cast<size_t>(from)];
-  if (giver.slots.size() < 2) return false;
-  if (giver.free.empty()) {
-    find_candidates(giver, giver.last_step);
-    const auto victim = choose_victim(*giver.policy, candidates_, 0, std::nullopt);
-    if (!victim) return false;
-    evict(find(from, *victim));
-  }
-  const int slot = giver.free.back();
-  giver.free.pop_back();
-  std::erase(giver.slots, slot);
-  Layer& taker = layers_[static_cast<size_t>(to)];
-  slots_[static_cast<size_t>(slot)].layer = to;
-  taker.slots.push_back(slot);
-  taker.free.push_back(slot);
-  return true;
 }
 
 int ExpertCache::occupy(int layer_index, int32_t expert) {

@@ -3,40 +3,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "experts/counters.hpp"
+#include "experts/lease.hpp"
 #include "experts/policy.hpp"
 
 namespace luce::experts {
-
-class ExpertCache;
 
 struct ExpertId {
   int layer = 0;
   int32_t expert = 0;
   bool operator==(const ExpertId&) const = default;
-};
-
-/// A pin on a slot: while it lives, the slot is neither evicted nor freed. Move-only; must not outlive the cache.
-class Lease {
- public:
-  Lease() = default;
-  Lease(Lease&& other) noexcept : cache_(std::exchange(other.cache_, nullptr)), slot_(other.slot_) {}
-  Lease& operator=(Lease&& other) noexcept;
-  ~Lease() { release(); }
-
-  void release();
-  bool held() const { return cache_ != nullptr; }
-  int slot() const { return slot_; }
-
- private:
-  friend class ExpertCache;
-  Lease(ExpertCache* cache, int slot) : cache_(cache), slot_(slot) {}
-
-  ExpertCache* cache_ = nullptr;
-  int slot_ = -1;
 };
 
 /// loading: chosen for an expert whose bytes are on their way. failed: they did not come; freed with its last lease.
@@ -47,6 +25,7 @@ enum class SlotState : uint8_t { free, loading, resident, failed };
 class ExpertCache {
  public:
   static constexpr int kNoSlot = -1;
+  static constexpr int kNoLayer = -1;
 
   struct Shape {
     std::vector<int> experts;  // [layers]
@@ -92,6 +71,17 @@ class ExpertCache {
   /// of its current step. False if there is none or it is the layer's last. Both layers must be of one size class.
   bool move_slot(int from, int to);
 
+  /// Takes a slot from a layer, as move_slot does; it then belongs to no layer until give_slot().
+  std::optional<int> take_slot(int layer);
+  void give_slot(int layer, int slot);
+  /// Whether a slot is free or holds an expert that nobody has leased.
+  bool can_relocate(int slot) const;
+  /// Moves what `from` holds, and its place in its layer, to `to`, which belongs to no layer; afterwards `from` does
+  /// not. The caller moves the bytes.
+  void relocate(int from, int to);
+  /// The layer that a slot belongs to.
+  int layer_of(int slot) const { return slots_[static_cast<size_t>(slot)].layer; }
+
   /// An eighth of so many slots, at least one: the scale on which near misses are counted.
   static int extra_slots(int slots) { return slots < 16 ? 1 : slots / 8; }
   int slots(int layer) const { return static_cast<int>(layers_[static_cast<size_t>(layer)].slots.size()); }
@@ -102,7 +92,7 @@ class ExpertCache {
  private:
   friend class Lease;
   struct Slot {
-    int layer = 0;
+    int layer = kNoLayer;
     int32_t expert = -1;
     int leases = 0;
     SlotState state = SlotState::free;

@@ -28,6 +28,7 @@ ExpertCache::Shape cache_shape(const ExpertSource& source, const std::vector<int
 
 ExpertTier::ExpertTier(const ExpertSource& source, device::Device& device, const TierSettings& settings)
     : source_(source),
+      device_(device),
       counters_(source.layers()),
       cache_(cache_shape(source, settings.slots), settings.policy.factory(), counters_),
       pool_(device, source, settings.slots),

@@ -59,12 +59,16 @@ class ExpertTier {
     return *failures_[static_cast<size_t>(slot)];
   }
 
+  SlotPool& pool() { return pool_; }
+  device::Device& device() { return device_; }
   int first_stream_slot() const { return pool_.total(); }
   device::Address address(int slot) const;
   const ExpertSource& source() const { return source_; }
   CounterTable& counters() { return counters_; }
   const CounterTable& counters() const { return counters_; }
-  size_t slot_bytes() const { return pool_.bytes(); }
+  /// Slots in service, and their bytes.
+  int slots(const std::unique_lock<std::mutex>&) const { return pool_.kept(); }
+  size_t slot_bytes(const std::unique_lock<std::mutex>&) const { return pool_.bytes(); }
   size_t stream_bytes() const { return stream_.bytes(); }
   size_t read_buffer_bytes() const { return fetcher_.staging_bytes(); }
   size_t policy_bytes() const { return policy_bytes_; }
@@ -74,6 +78,7 @@ class ExpertTier {
   void count(const FetchResult& result);
 
   const ExpertSource& source_;
+  device::Device& device_;
   CounterTable counters_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

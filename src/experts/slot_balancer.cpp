@@ -18,6 +18,10 @@ SlotBalancer::SlotBalancer(ExpertCache& cache, const CounterTable& counters, std
   }
 }
 
+void SlotBalancer::replan() {
+  for (size_t i = 0; i < planned_slots_.size(); ++i) planned_slots_[i] = cache_.slots(static_cast<int>(i));
+}
+
 int SlotBalancer::advance(int64_t tokens, int top_k) {
   tokens_ += tokens;
   if (tokens_ < kTokensBetweenMoves) return 0;

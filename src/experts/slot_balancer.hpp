@@ -18,6 +18,8 @@ class SlotBalancer {
   /// Tells that tokens of `top_k` experts have passed; now and then moves slots. Returns how many.
   int advance(int64_t tokens, int top_k);
   int64_t moved() const { return moved_; }
+  /// The slots that layers have now are what they were planned.
+  void replan();
 
   static constexpr int64_t kTokensBetweenMoves = 64;
 

@@ -29,6 +29,8 @@ ApiError overflow_error(const engine::ContextOverflow& overflow, int max_tokens)
 std::optional<ApiError> refusal_of(const completion::StartResult& result, int max_tokens) {
   if (std::holds_alternative<engine::QueueFull>(result))
     return api_error(ErrorKind::overloaded, "All places in the queue are taken; try again in a moment.");
+  if (const auto* held = std::get_if<engine::Held>(&result))
+    return api_error(ErrorKind::overloaded, "No new requests are taken for now: " + held->why + ".");
   if (std::holds_alternative<engine::Stopping>(result))
     return api_error(ErrorKind::overloaded, "The server is stopping.");
   if (const auto* overflow = std::get_if<engine::ContextOverflow>(&result))

@@ -1,9 +1,6 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -11,33 +8,16 @@
 #include "base/cpu_topology.hpp"
 #include "base/error.hpp"
 #include "base/memory_limit.hpp"
+#include "support/fake_root.hpp"
 #include "support/golden_path.hpp"
 
 namespace luce::base {
 namespace {
 
 using nlohmann::json;
-using Files = std::map<std::string, std::string>;
+using Files = support::FakeRoot::Files;
 
-/// A folder that stands before /proc and /sys, removed at the end.
-class FakeRoot {
- public:
-  explicit FakeRoot(const Files& files) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "luce_root_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-    for (const auto& [name, text] : files) {
-      std::filesystem::create_directories(std::filesystem::path(path_ + name).parent_path());
-      std::ofstream(path_ + name) << text;
-    }
-  }
-  ~FakeRoot() { std::filesystem::remove_all(path_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using support::FakeRoot;
 
 json golden_rows(const std::string& id) {
   std::ifstream file(support::golden_path("cases/memory.jsonl"));

@@ -78,11 +78,12 @@ Block::Block(size_t bytes, base::ThreadPool* pool) {
   bytes_ = round_up(std::max(bytes, size_t{1}), kAlignment);
   if (bytes_ < kLarge) {
     data_ = allocate_small(bytes_);
-    return;
+  } else {
+    bytes_ = round_up(bytes, kPage);
+    data_ = map_large(bytes_);
+    touch(data_, bytes_, pool);
   }
-  bytes_ = round_up(bytes, kPage);
-  data_ = map_large(bytes_);
-  touch(data_, bytes_, pool);
+  backed_bytes_ = bytes_;
 }
 
 Block::~Block() {
@@ -93,12 +94,27 @@ Block::~Block() {
 }
 
 Block::Block(Block&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      backed_bytes_(std::exchange(other.backed_bytes_, 0)) {}
 
 Block& Block::operator=(Block&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(backed_bytes_, other.backed_bytes_);
   return *this;
+}
+
+void Block::keep(size_t bytes) {
+  if (bytes_ < kLarge) return;
+  const size_t kept = std::min(bytes_, round_up(bytes, kHugePage));
+  if (kept < backed_bytes_) {
+    madvise(data_ + kept, backed_bytes_ - kept, MADV_DONTNEED);
+  } else if (kept > backed_bytes_) {
+    check_available(kept - backed_bytes_);
+    touch(data_ + backed_bytes_, kept - backed_bytes_, nullptr);
+  }
+  backed_bytes_ = kept;
 }
 
 CountedBlock::CountedBlock(Block block, Purpose purpose, std::shared_ptr<Account> account)
@@ -106,6 +122,14 @@ CountedBlock::CountedBlock(Block block, Purpose purpose, std::shared_ptr<Account
   account_->add(purpose_, block_.bytes());
 }
 
-CountedBlock::~CountedBlock() { account_->subtract(purpose_, block_.bytes()); }
+CountedBlock::~CountedBlock() { account_->subtract(purpose_, block_.backed_bytes()); }
+
+size_t CountedBlock::keep(size_t bytes) {
+  const size_t before = block_.backed_bytes();
+  block_.keep(bytes);
+  account_->subtract(purpose_, before);
+  account_->add(purpose_, block_.backed_bytes());
+  return block_.backed_bytes();
+}
 
 }  // namespace luce::device::cpu

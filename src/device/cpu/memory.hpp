@@ -24,10 +24,15 @@ class Block {
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
+  /// Bytes that have memory; the rest are addresses only.
+  size_t backed_bytes() const { return backed_bytes_; }
+  /// As Allocation::keep; whole huge pages go, and a small block stays as it is.
+  void keep(size_t bytes);
 
  private:
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
+  size_t backed_bytes_ = 0;
 };
 
 /// Bytes in use by purpose; shared by a device and its allocations, whichever dies last.
@@ -50,6 +55,7 @@ class CountedBlock final : public Allocation {
 
   Address address() const override { return reinterpret_cast<Address>(block_.data()); }
   size_t bytes() const override { return block_.bytes(); }
+  size_t keep(size_t bytes) override;
 
  private:
   Block block_;
