@@ -93,7 +93,9 @@ plan::MemoryPlan ModelAssembly::make_plan(const ResolvedSettings& settings) cons
   const Settings& values = settings.values;
   plan::MemoryRequest request;
   request.budget_bytes = values.cache.ram_memory_bytes;
-  request.available_bytes = base::read_memory_limit().available_bytes;
+  // The budget is for the whole process, so what it has taken already is a part of it.
+  request.available_bytes =
+      base::read_memory_limit(values.monitor.system_root).available_bytes + base::resident_bytes();
   request.context_tokens = limits_.context_tokens;
   request.sequences = limits_.sequences;
   request.chunk_rows = limits_.rows;

@@ -174,6 +174,9 @@ constexpr Option kOptions[] = {
     {"log-level", "monitor.log_level", "LEVEL", "debug, info, warning or error; no level logs texts", kEveryone,
      LUCE_SET(monitor.log_level, parse_choice(text, {"debug", "info", "warning", "error"})),
      LUCE_SHOW(s.monitor.log_level)},
+    {"system-root", "monitor.system_root", "FOLDER",
+     "where the system's /proc and /sys are found, for a container that has them elsewhere", kEveryone,
+     LUCE_SET(monitor.system_root, text == "/" ? "" : text), LUCE_SHOW(s.monitor.system_root)},
 
     {"temperature", nullptr, "X", "0 always takes the most likely token", kRun,
      LUCE_SET(chat.sampling.temperature, static_cast<float>(parse_decimal(text, 0, 100))),

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "app/command_line.hpp"
+#include "app/condition_board.hpp"
 #include "app/condition_list.hpp"
+#include "app/memory_guard.hpp"
 #include "app/monitor.hpp"
 #include "app/progress_bar.hpp"
 #include "app/service.hpp"
@@ -143,6 +145,7 @@ class ServeRun {
     sources.conditions = [this] {
       const std::lock_guard lock(mutex_);
       std::vector<server::Condition> all = conditions_;
+      for (const server::Condition& each : board_.conditions()) all.push_back(each);
       if (memory_ != nullptr)
         for (const server::Condition& each : memory_->conditions()) all.push_back(each);
       return all;
@@ -178,6 +181,9 @@ class ServeRun {
     monitor.start_log(std::chrono::duration<double>(settings_.values.monitor.log_interval_seconds));
     UsageMemory memory(assembly, settings_);
     const MemoryShown memory_shown(*this, memory);
+    MemoryGuard guard(settings_.values.monitor.system_root, assembly, service.engine(), board_);
+    guard.show(registry_);
+    guard.start();
     const AnswersEnd answers_end{service.engine(), *server_};
     server_->set_model(service.served(served_name(settings_.values.model, path.path)));
     ready_ = true;
@@ -204,6 +210,7 @@ class ServeRun {
 
   ResolvedSettings settings_;
   telemetry::Registry registry_;
+  ConditionBoard board_{registry_};
   std::atomic<bool> ready_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

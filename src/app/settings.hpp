@@ -81,6 +81,7 @@ struct MonitorSettings {
   int metrics_port = 9100;  // 0: none of its own
   double log_interval_seconds = 5;
   std::string log_level = "info";
+  std::string system_root;  // stands before /proc and /sys; empty: none
 };
 
 /// Sampling of `run`.

@@ -24,7 +24,7 @@ std::string budget_line(const plan::MemoryPlan& plan) {
     line += fmt::format("{} {} {}", first ? "" : ",", plan::name(part), base::format_bytes(plan.bytes(part)));
     first = false;
   }
-  return line;
+  return line + fmt::format("; {} stay free", base::format_bytes(plan.reserve_bytes));
 }
 
 std::string experts_line(const ModelAssembly& assembly) {

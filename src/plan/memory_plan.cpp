@@ -181,8 +181,8 @@ int64_t token_cycle_bytes(const ModelShape& shape) {
 MemoryPlan plan_memory(const ModelShape& shape, const MemoryRequest& request) {
   check_request(request);
   MemoryPlan plan;
-  plan.budget_bytes = request.budget_bytes.value_or(
-      std::max<int64_t>(0, request.available_bytes - reserve_bytes(request.available_bytes)));
+  plan.reserve_bytes = reserve_bytes(request.available_bytes);
+  plan.budget_bytes = request.budget_bytes.value_or(std::max<int64_t>(0, request.available_bytes - plan.reserve_bytes));
   plan_fixed_parts(shape, request, plan);
   require_minimum(shape, request, plan);
   plan_slots(shape, request, plan);

@@ -40,6 +40,7 @@ struct MemoryRequest {
 
 struct MemoryPlan {
   int64_t budget_bytes = 0;
+  int64_t reserve_bytes = 0;                 // to be left available, whoever chose the budget
   std::array<int64_t, kParts> part_bytes{};  // indexed by Part
   std::vector<int> slots;                    // per layer of the model; 0 in a dense layer
   int64_t total_slots = 0;
