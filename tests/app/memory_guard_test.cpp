@@ -173,19 +173,20 @@ TEST(MemoryGuard, PressureIsNamed) {
 
 TEST(MemoryGuard, AnswersAreTheSameWhileSlotsGo) {
   const Machine machine;
-  GuardedServer server(machine, {"--expert-share", "50%", "--threads", "1"});
-  constexpr int kTokens = 900;
+  GuardedServer server(machine, {"--expert-share", "50%", "--threads", "1", "--parallel", "12"});
+  constexpr int kTokens = 900;  // of twelve: longer than the seconds between looks
   const std::string expected = server.complete(kTokens).json()["choices"][0]["text"];
   EXPECT_GT(expected.size(), 900U);
   const double before = server.metric(kSlots);
-  std::vector<std::string> texts(4);
-  std::atomic<int> running = 4;
+  std::vector<std::string> texts(12);
+  std::atomic<int> running = 12;
   std::vector<std::thread> clients;
   for (std::string& text : texts)
     clients.emplace_back([&] {
       text = server.complete(kTokens).json()["choices"][0]["text"];
       --running;
     });
+  ASSERT_TRUE(server.comes([&] { return server.health().find("\"running\":12") != std::string::npos; }));
   double least_while_running = before;
   for (int64_t mebibytes = 15; running > 0; mebibytes = std::max<int64_t>(0, mebibytes - 1)) {
     machine.use(4 * kGibibyte - (mebibytes << 20));
@@ -197,6 +198,7 @@ TEST(MemoryGuard, AnswersAreTheSameWhileSlotsGo) {
   EXPECT_LT(least_while_running, before) << "the answers ended before any slot went";
   for (const std::string& text : texts) EXPECT_EQ(text, expected);
   machine.use(kGibibyte);
+  ASSERT_TRUE(server.comes([&] { return server.metric(server.state("memory")) == 0; }));
   EXPECT_EQ(server.complete(kTokens).json()["choices"][0]["text"], expected);
 }
 
