@@ -36,7 +36,7 @@ double allocated_bytes(const device::Device& device) {
 }  // namespace
 
 Monitor::Monitor(telemetry::Registry& registry, const ModelAssembly& assembly, const engine::Engine& engine)
-    : assembly_(assembly), engine_(engine) {
+    : assembly_(assembly), engine_(engine), window_(assembly.stats_window_tokens()) {
   make_instruments(registry);
   registry.before_render([this] { update(); });
 }
@@ -64,6 +64,7 @@ void Monitor::make_instruments(telemetry::Registry& registry) {
             {"luce_memory_planned_bytes", "Bytes planned, by purpose.", {{"purpose", std::string(plan::name(part))}}})
         .set(static_cast<double>(assembly_.plan().bytes(part)));
   if (assembly_.experts() == nullptr) return;
+  layer_metrics_.emplace(registry, assembly_.blueprint().hyperparameters().layers);
   for (const char* phase : {"prompt", "decode"}) {
     counters_[std::string("hits ") + phase] =
         registry.counter({"luce_expert_hits_total", "Experts of a layer and step found resident.", {{"phase", phase}}});
@@ -106,7 +107,8 @@ void Monitor::update_experts() {
   const experts::CachedExpertService& experts = *assembly_.experts();
   const experts::ServiceCounters now = experts.counters();
   expert_count_.set(experts.residency().resident);
-  hit_ratio_.set(window_hit_ratio({experts.usage().tokens(), now.decode}));
+  hit_ratio_.set(hit_ratio(window_.advance(experts.usage().tokens(), now.decode)));
+  layer_metrics_->update(experts);
   const std::map<std::string, double> totals = {
       {"hits prompt", static_cast<double>(now.prompt.hits)},
       {"hits decode", static_cast<double>(now.decode.hits)},
@@ -137,18 +139,6 @@ void Monitor::update_usage(const experts::Usage& usage) {
     }
     expert_usage_[expert].set(static_cast<double>(chosen));
   }
-}
-
-double Monitor::window_hit_ratio(const Sample& now) {
-  const auto window = static_cast<uint64_t>(assembly_.stats_window_tokens());
-  if (samples_.empty()) samples_.push_back({});
-  while (samples_.size() > 1 && samples_[1].tokens + window <= now.tokens) samples_.pop_front();
-  const Sample& then = samples_.front();
-  const uint64_t accesses = now.decode.accesses() - then.decode.accesses();
-  const uint64_t hits = now.decode.hits - then.decode.hits;
-  // Sixteen samples a window are enough for its edge.
-  if (now.tokens >= samples_.back().tokens + window / 16 + 1) samples_.push_back(now);
-  return accesses == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(accesses);
 }
 
 void Monitor::start_log(std::chrono::duration<double> interval) {

@@ -2,13 +2,15 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "app/hit_window.hpp"
+#include "app/layer_metrics.hpp"
 #include "app/model_assembly.hpp"
 #include "engine/engine.hpp"
 #include "server/request_record.hpp"
@@ -30,18 +32,11 @@ class Monitor {
   void start_log(std::chrono::duration<double> interval);
 
  private:
-  /// Decode hits and misses when so many tokens had been routed.
-  struct Sample {
-    uint64_t tokens = 0;
-    experts::AccessCount decode;
-  };
-
   void make_instruments(telemetry::Registry& registry);
   void update();
   void update_experts();
   void update_usage(const experts::Usage& usage);
   void raise(const telemetry::Counter& counter, const std::string& name, double total);
-  double window_hit_ratio(const Sample& now);
   void log_loop(std::chrono::duration<double> interval);
   void log_once(double seconds);
 
@@ -51,10 +46,11 @@ class Monitor {
   std::vector<telemetry::Gauge> expert_usage_;
   std::map<std::string, telemetry::Counter> counters_;
   telemetry::Counter generated_tokens_, prompt_tokens_;
+  std::optional<LayerMetrics> layer_metrics_;  // none in a dense model
 
   std::mutex mutex_;                    // guards what follows
   std::map<std::string, double> told_;  // totals as last added to the counters
-  std::deque<Sample> samples_;
+  HitWindow window_;
   double last_generated_ = 0;
   double last_prompt_ = 0;
   bool was_busy_ = false;

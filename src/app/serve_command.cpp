@@ -14,6 +14,7 @@
 #include "app/service.hpp"
 #include "app/start_report.hpp"
 #include "app/stop_signals.hpp"
+#include "app/trouble_watch.hpp"
 #include "app/usage_memory.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -184,6 +185,8 @@ class ServeRun {
     MemoryGuard guard(settings_.values.monitor.system_root, assembly, service.engine(), board_);
     guard.show(registry_);
     guard.start();
+    TroubleWatch trouble(assembly, settings_.values.cache.warmup_tokens, board_);
+    trouble.start();
     const AnswersEnd answers_end{service.engine(), *server_};
     server_->set_model(service.served(served_name(settings_.values.model, path.path)));
     ready_ = true;
