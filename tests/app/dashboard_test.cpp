@@ -45,7 +45,10 @@ class Exported : public testing::Test {
     const int port = std::stoi(log.substr(log.find(mark) + mark.size()));
     support::send_request(port, "POST", "/v1/completions",
                           R"({"prompt":"a","max_tokens":4,"metadata":{"session_id":"s","task_tag":"t"}})");
-    const std::string page = support::send_request(port, "GET", "/metrics").body;
+    std::string page;
+    // A request is counted a moment after its answer.
+    for (int i = 0; i < 100 && page.find("luce_http_requests_total") == std::string::npos; ++i)
+      page = support::send_request(port, "GET", "/metrics").body;
     const std::regex line(R"((?:^|\n)([a-z_0-9]+)(?:\{([^}]*)\})? )");
     for (std::sregex_iterator at(page.begin(), page.end(), line), end; at != end; ++at)
       for (const std::string& label : matches("," + (*at)[2].str() + ",x=", R"(,([a-z_]+)=)"))

@@ -67,9 +67,9 @@ class Server:
     def metric(self, name):
         return float(re.search(rf"^{name}(?:{{[^}}]*}})? (\S+)$", self.get("/metrics"), re.M).group(1))
 
-    def anonymous_bytes(self):
+    def resident_bytes(self):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return int(re.search(r"RssAnon:\s+(\d+)", file.read()).group(1)) * 1024
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) * 1024
 
     def stop(self):
         self.process.terminate()
@@ -90,7 +90,7 @@ def check(options, model, limit, group):
         answers.append(json.loads(server.get("/v1/chat/completions", CHAT)))
         health = json.loads(server.get("/health"))
         reserve = server.metric("luce_memory_reserve_bytes")
-        used = server.anonymous_bytes()
+        used = server.resident_bytes()
     finally:
         server.stop()
     share = used / (limit - reserve)

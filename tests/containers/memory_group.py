@@ -48,6 +48,7 @@ class GroupV1(Group):
     kind = "version 1"
 
     def __init__(self, limit):
+        read(f"{MOUNT}/memory/memory.limit_in_bytes")
         super().__init__(os.path.join(MOUNT, "memory"), limit)
 
     def set_limit(self, limit):
@@ -64,6 +65,8 @@ class GroupV2(Group):
     kind = "version 2"
 
     def __init__(self, limit):
+        if "memory" not in read(f"{MOUNT}/cgroup.controllers").split():
+            raise OSError("the memory controller is not of version 2 here")
         with open(f"{MOUNT}/cgroup.subtree_control", "w", encoding="ascii") as control:
             control.write("+memory")
         super().__init__(MOUNT, limit)
@@ -92,7 +95,7 @@ class ToldGroup:
         shutil.copy("/proc/meminfo", self.root + "/proc/meminfo")
         for path, text in {"/proc/self/cgroup": "0::/pod\n", MOUNT + "/cgroup.controllers": "memory\n",
                            MOUNT + "/pod/memory.max": f"{limit}\n",
-                           MOUNT + "/pod/memory.current": f"{30 << 20}\n"}.items():
+                           MOUNT + "/pod/memory.current": f"{18 << 20}\n"}.items():
             with open(self.root + path, "w", encoding="ascii") as file:
                 file.write(text)
         self.flags = ["--system-root", self.root]
