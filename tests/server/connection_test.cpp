@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "server/server_fixture.hpp"
+#include "support/sanitizer.hpp"
 
 namespace luce::server {
 namespace {
@@ -130,7 +131,7 @@ TEST(Connection, AClientThatDoesNotReadIsGivenUp) {
   TestClient client(server.port());
   client.take_little_ahead();
   client.send(chat_text(body));
-  const auto deadline = Clock::now() + std::chrono::seconds(15);
+  const auto deadline = Clock::now() + std::chrono::seconds(15) * support::kSlowness;
   while (server.engine().status().running == 0 && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(5));
   while (server.engine().status().running > 0 && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(server.engine().status().running, 0);

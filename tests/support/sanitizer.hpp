@@ -10,4 +10,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
+/// What a bound on time is multiplied by.
+inline constexpr int kSlowness = kSanitized ? 15 : 1;
+
 }  // namespace luce::support
