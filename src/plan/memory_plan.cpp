@@ -4,12 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/byte_size.hpp"
 #include "base/error.hpp"
 #include "plan/hit_model.hpp"
 #include "plan/slot_split.hpp"
 
 namespace luce::plan {
 namespace {
+
+using base::format_bytes;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kMaxBytes = int64_t{1} << 50;  // above any machine, and sums over layers stay far from overflow
@@ -80,15 +83,18 @@ void plan_fixed_parts(const ModelShape& shape, const MemoryRequest& request, Mem
   part(Part::overhead) = request.overhead_bytes;
 }
 
-/// What to do about a budget that is `missing` bytes short.
-std::string advice(const ModelShape& shape, const MemoryRequest& request, int64_t missing) {
+/// What to do about a budget below the `needed_bytes`.
+std::string advice(const ModelShape& shape, const MemoryRequest& request, int64_t needed_bytes, int64_t budget_bytes) {
+  const int64_t missing = needed_bytes - budget_bytes;
+  // What the process itself takes differs a little from start to start.
+  const int64_t enough_mib = needed_bytes / kMiB + 2;
   const int64_t kv_all = product(request.sequences, kv_bytes(shape, request.kv_format, request.context_tokens));
   const int64_t kv_token = kv_all / request.context_tokens;
   const int64_t tokens_less = kv_token > 0 ? (missing + kv_token - 1) / kv_token : request.context_tokens;
   if (tokens_less < request.context_tokens)
-    return fmt::format("raise the memory by {} bytes, or lower the context from {} to at most {} tokens", missing,
+    return fmt::format("give at least {} MiB, or lower the context from {} to at most {} tokens", enough_mib,
                        request.context_tokens, request.context_tokens - tokens_less);
-  return fmt::format("raise the memory by {} bytes, or take a smaller model", missing);
+  return fmt::format("give at least {} MiB, or take a smaller model", enough_mib);
 }
 
 void require_minimum(const ModelShape& shape, const MemoryRequest& request, MemoryPlan plan) {
@@ -99,9 +105,12 @@ void require_minimum(const ModelShape& shape, const MemoryRequest& request, Memo
   std::string parts;
   for (const Part part : kAllParts)
     if (plan.bytes(part) > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name(part), plan.bytes(part));
-  fail(ErrorKind::out_of_memory,
-       "{} does not fit: with one expert per layer it needs {} bytes ({}), the budget is {} bytes; {}", shape.name,
-       total, parts, plan.budget_bytes, advice(shape, request, total - plan.budget_bytes));
+  fail(
+      ErrorKind::out_of_memory,
+      "{} does not fit: with one expert per layer it needs {}, the budget is {}; {} (in bytes: {}, together {}, budget "
+      "{})",
+      shape.name, format_bytes(total), format_bytes(plan.budget_bytes),
+      advice(shape, request, total, plan.budget_bytes), parts, total, plan.budget_bytes);
 }
 
 /// The most slots that the request wants, at least one per layer.
@@ -125,8 +134,8 @@ void plan_slots(const ModelShape& shape, const MemoryRequest& request, MemoryPla
   plan.token_cycle_bytes = token_cycle_bytes(shape);
   plan.expected_hit_ratio = expected_hit_ratio(plan.share_resident);
   if ((request.expert_share || request.experts_per_layer) && plan.total_slots < wanted)
-    plan.warnings.push_back(fmt::format("{} resident experts were asked for, but the budget of {} bytes holds {}",
-                                        wanted, plan.budget_bytes, plan.total_slots));
+    plan.warnings.push_back(fmt::format("{} resident experts were asked for, but the budget of {} holds {}", wanted,
+                                        format_bytes(plan.budget_bytes), plan.total_slots));
 }
 
 void warn_of_few_slots(const ModelShape& shape, MemoryPlan& plan) {
@@ -134,9 +143,9 @@ void warn_of_few_slots(const ModelShape& shape, MemoryPlan& plan) {
   const double per_layer = static_cast<double>(plan.total_slots) / static_cast<double>(expert_layers(shape));
   if (plan.bytes(Part::expert_slots) < plan.token_cycle_bytes) {
     plan.warnings.push_back(
-        fmt::format("the expert slots take {} bytes, less than the {} bytes of experts that one token reads: nearly "
+        fmt::format("the expert slots take {}, less than the {} of experts that one token reads: nearly "
                     "every access will be a miss, and the model runs at the speed of its file",
-                    plan.bytes(Part::expert_slots), plan.token_cycle_bytes));
+                    format_bytes(plan.bytes(Part::expert_slots)), format_bytes(plan.token_cycle_bytes)));
   }
   if (per_layer >= 3.0 * shape.top_k) return;
   const double share = share_for_hit_ratio(0.9);

@@ -22,16 +22,16 @@ support::ProcessResult answer(const std::string& model, int64_t budget_bytes) {
                                  std::chrono::minutes(5));
 }
 
-/// The smallest budget that is accepted, found from what the refusal of a smaller one says it lacks.
+/// The smallest budget that is accepted, found from what the refusal of a smaller one says.
 int64_t least_budget(const std::string& model) {
   const support::ProcessResult refused = answer(model, kMebibyte);
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, testing::AllOf(testing::HasSubstr("does not fit"), testing::HasSubstr("dense weights"),
                                           testing::HasSubstr("expert slots")));
-  const std::string words = "raise the memory by ";
+  const std::string words = "together ";
   const size_t at = refused.err.find(words);
   EXPECT_NE(at, std::string::npos) << refused.err;
-  return kMebibyte + std::stoll(refused.err.substr(at + words.size()));
+  return std::stoll(refused.err.substr(at + words.size()));
 }
 
 void check_budgets(const std::string& model, int64_t model_bytes) {

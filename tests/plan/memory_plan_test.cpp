@@ -115,10 +115,10 @@ TEST(MemoryPlan, RefusesBelowTheMinimumWithAllParts) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
     for (const char* part : {"dense weights 592000", "KV cache 786432", "recurrent state 36000", "scratch 146000",
-                             "tokenizer 30000", "staging 20000", "process overhead 100000", "expert slots 16896"})
+                             "tokenizer 30000", "staging 20000", "process overhead 100000", "expert slots 16896",
+                             "needs 1.65 MiB", "the budget is 1.65 MiB", "give at least 3 MiB"})
       EXPECT_THAT(error.what(), HasSubstr(part));
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("needs {} bytes", minimum)));
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("the budget is {} bytes", minimum - 1)));
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("together {}, budget {})", minimum, minimum - 1)));
     EXPECT_THAT(error.what(), HasSubstr("from 1024 to at most 1023 tokens"));
   }
 }
@@ -179,7 +179,7 @@ TEST(MemoryPlan, WarnsOfFewSlots) {
   MemoryRequest request = request_for(int64_t{1} << 40);
   request.experts_per_layer = 3;
   EXPECT_THAT(plan_memory(shape, request).warnings,
-              testing::ElementsAre(HasSubstr("less than the 67584 bytes of experts that one token reads"),
+              testing::ElementsAre(HasSubstr("less than the 66.00 KiB of experts that one token reads"),
                                    HasSubstr("3.0 resident experts per layer are fewer than three times top-k (4): "
                                              "expect a hit ratio of about 0.29; 0.9 would take about 77 %")));
   request.experts_per_layer = 11;
