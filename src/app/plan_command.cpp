@@ -1,14 +1,17 @@
 #include <nlohmann/json.hpp>
 
 #include "app/bandwidth.hpp"
+#include "app/bench_measure.hpp"
 #include "app/command_line.hpp"
 #include "app/model_assembly.hpp"
 #include "app/option_value.hpp"
+#include "app/progress_bar.hpp"
 #include "app/service.hpp"
 #include "app/start_report.hpp"
 #include "base/byte_size.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/memory_limit.hpp"
 #include "plan/speed.hpp"
 
 namespace luce::app {
@@ -16,9 +19,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kTrialTokens = 64;
+
 struct PlanArguments {
   std::string model;
   std::string assume;
+  bool check = false;
   bool json = false;
 };
 
@@ -58,6 +64,46 @@ Forecast forecast_of(const ModelAssembly& assembly, const MeasuredSpeeds& speeds
 
 const char* binding(const Forecast& forecast) {
   return forecast.estimate.bound == plan::Bound::memory ? "memory" : "misses";
+}
+
+/// What the plan promised, beside what then happened.
+struct Trial {
+  BenchResult decode;
+  int64_t resident_bytes = 0;
+};
+
+/// Loads the model as planned and decodes with it.
+Trial try_out(ModelAssembly& assembly) {
+  ProgressBar bar("loading");
+  assembly.load([&bar](int64_t done, int64_t all) {
+    bar.show(done, all);
+    return true;
+  });
+  bar.finish();
+  if (assembly.experts() != nullptr) assembly.experts()->warm({});
+  BenchPlan work;
+  work.prompt_tokens = 0;
+  work.depth_tokens = std::min(kTrialTokens, assembly.limits().context_tokens / 4);
+  work.generated_tokens = work.depth_tokens;
+  Trial trial;
+  trial.decode = run_bench(assembly, work).back();
+  trial.resident_bytes = base::resident_bytes();
+  return trial;
+}
+
+Json trial_json(const Trial& trial) {
+  return {{"tokens_per_second", trial.decode.median()},
+          {"hit_ratio", trial.decode.hit_ratio},
+          {"resident_bytes", trial.resident_bytes}};
+}
+
+void print_trial(const ModelAssembly& assembly, const Forecast& forecast, const Trial& trial) {
+  fmt::print(
+      "  tried: {:.1f} tokens/s, {:.0f} % of the bound; {:.0f} % of accesses found their expert (random tokens)\n",
+      trial.decode.median(), trial.decode.median() / forecast.estimate.tokens_per_second * 100,
+      trial.decode.hit_ratio * 100);
+  fmt::print("  tried: {} in memory, {} planned\n", base::format_bytes(trial.resident_bytes),
+             base::format_bytes(assembly.plan().total_bytes()));
 }
 
 Json plan_json(const ModelAssembly& assembly, const Forecast& forecast) {
@@ -105,11 +151,18 @@ void print_table(const ModelAssembly& assembly, const Forecast& forecast) {
 
 int make_plan(const PlanArguments& arguments, const ResolvedSettings& settings) {
   const ModelPath path = find_model(arguments.model);
-  const ModelAssembly assembly(path, settings, service_needs(settings, settings.values.engine.parallel));
+  ModelAssembly assembly(path, settings, service_needs(settings, settings.values.engine.parallel));
   const MeasuredSpeeds speeds =
       arguments.assume.empty() ? measure_speeds(assembly) : parse_assumption(arguments.assume);
   const Forecast forecast = forecast_of(assembly, speeds);
-  arguments.json ? fmt::print("{}\n", plan_json(assembly, forecast).dump(2)) : print_table(assembly, forecast);
+  if (!arguments.json) print_table(assembly, forecast);
+  Json report = plan_json(assembly, forecast);
+  if (arguments.check) {
+    const Trial trial = try_out(assembly);
+    if (!arguments.json) print_trial(assembly, forecast, trial);
+    report["check"] = trial_json(trial);
+  }
+  if (arguments.json) fmt::print("{}\n", report.dump(2));
   return 0;
 }
 
@@ -122,6 +175,7 @@ void add_plan(CLI::App& root, Selection& selection) {
   command->add_option("FILE", arguments->model, "model file or name; the demo model if not given");
   command->add_option("--assume", arguments->assume, "speeds of memory and of misses instead of this machine's")
       ->option_text("40GB/s,3GB/s");
+  command->add_flag("--check", arguments->check, "then load the model as planned and measure what was promised");
   command->add_flag("--json", arguments->json, "JSON on standard output");
   const OptionBinder options(*command, kPlan);
   command->callback([=, &selection] { selection.run = [=] { return make_plan(*arguments, options.resolve()); }; });

@@ -152,6 +152,16 @@ TEST(Commands, BenchGivesSpeedBesideBandwidth) {
   }
 }
 
+TEST(Commands, PlanChecksItsPromises) {
+  const json body = json::parse(run_luce_spark({"plan", demo(), "--check", "--expert-share", "25%", "--json"}).out);
+  const json& check = body["check"];
+  EXPECT_GT(check["tokens_per_second"], 0);
+  EXPECT_GT(check["hit_ratio"], 0);
+  EXPECT_LT(check["hit_ratio"], 1);
+  EXPECT_GT(check["resident_bytes"], body["parts"]["dense weights"]);
+  EXPECT_TRUE(support::kSanitized || check["resident_bytes"] < body["budget_bytes"]) << body;
+}
+
 TEST(Commands, PlanTellsWhatFitsWithoutLoading) {
   const ProcessResult table =
       run_luce_spark({"plan", demo(), "--ram-memory", support::kSanitized ? "512MiB" : "64MiB", "--ctx-size", "512"});
@@ -160,6 +170,7 @@ TEST(Commands, PlanTellsWhatFitsWithoutLoading) {
   const json body = json::parse(run_luce_spark({"plan", demo(), "--json", "--assume", "10GB/s,1GB/s"}).out);
   EXPECT_EQ(body["experts"]["total"], 384);
   EXPECT_GT(body["tokens_per_second"], 0);
+  EXPECT_FALSE(body.contains("check"));
   expect_one_sentence(run_luce_spark({"plan", demo(), "--ram-memory", "1MiB"}), 1);
 }
 
