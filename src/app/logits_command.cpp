@@ -20,6 +20,7 @@ struct LogitsArguments {
   std::string tokens;
   std::string output;
   bool decode = false;  // one token a step, as when generating
+  bool unguarded_bias = false;
 };
 
 std::vector<int32_t> read_tokens(const std::string& path, int32_t vocabulary) {
@@ -67,7 +68,8 @@ void tell_experts(const experts::ServiceCounters& counters) {
              stderr);
 }
 
-int write_all_logits(const LogitsArguments& arguments, const ResolvedSettings& settings) {
+int write_all_logits(const LogitsArguments& arguments, ResolvedSettings settings) {
+  settings.values.router.bias_is_guarded = !arguments.unguarded_bias;
   const ModelPath path = find_model(arguments.model);
   const auto vocabulary =
       static_cast<int32_t>(text::VocabularyData::from_metadata(gguf::File::open(path.path).metadata()).tokens.size());
@@ -102,6 +104,8 @@ void add_logits(CLI::App& root, Selection& selection) {
       ->option_text("OUT.f32");
   command->add_flag("--decode", arguments->decode,
                     "one token a step, as when generating, and tell how the expert cache did");
+  command->add_flag("--unguarded-bias", arguments->unguarded_bias,
+                    "the hot bias without its guards, to measure what they are worth");
   const OptionBinder options(*command, kLogits);
   command->callback(
       [=, &selection] { selection.run = [=] { return write_all_logits(*arguments, options.resolve()); }; });

@@ -132,7 +132,7 @@ void ModelAssembly::choose_bias(const ResolvedSettings& settings) {
         {"hot-bias", "inactive", fmt::format("the cache holds {} experts, a token uses {}", plan_.total_slots, cycle)});
     return;
   }
-  cache_settings_.bias = {router.hot_bias, router.balance_penalty};
+  cache_settings_.bias = {router.hot_bias, router.balance_penalty, router.bias_is_guarded};
   conditions_.push_back({"hot-bias", "active",
                          fmt::format("after {} tokens decoding may use resident experts in place of routed ones, which "
                                      "changes answers; luce_router_substituted_total counts them",

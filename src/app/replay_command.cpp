@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +16,7 @@
 namespace luce::app {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using experts::ReplayResult;
 
 struct ReplayArguments {
@@ -33,38 +37,85 @@ int slots_of(const std::string& text, const experts::Trace& trace) {
   }
 }
 
+/// What the policy did, what could have been done, and what it would do with more slots.
+struct Comparison {
+  ReplayResult chosen;
+  ReplayResult best;
+  std::vector<std::pair<int, ReplayResult>> more;  // by slots
+};
+
+/// The replays run side by side.
+Comparison compare(const ReplayArguments& arguments, const experts::Trace& trace, int slots) {
+  const auto start = [&](const std::string& policy, int with) {
+    return std::async(std::launch::async, [&trace, policy, with, streams = arguments.streams] {
+      return experts::replay(trace, {policy, with, streams});
+    });
+  };
+  auto chosen = start(arguments.policy, slots);
+  auto best = start("opt", slots);
+  std::vector<std::pair<int, std::future<ReplayResult>>> more;
+  const int step = std::max(1, trace.experts() / 16);
+  for (int with = slots + step; with <= std::min(trace.experts(), slots + 4 * step); with += step)
+    more.emplace_back(with, start(arguments.policy, with));
+  Comparison result{chosen.get(), best.get(), {}};
+  for (auto& [with, replayed] : more) result.more.emplace_back(with, replayed.get());
+  return result;
+}
+
+double fetches_per_token(const ReplayResult& result, const experts::Trace& trace) {
+  return static_cast<double>(result.uploads) / static_cast<double>(std::max<int64_t>(1, trace.tokens()));
+}
+
 void print_row(const std::string& policy, int slots, const ReplayResult& result, const experts::Trace& trace) {
-  const auto tokens = static_cast<double>(std::max<int64_t>(1, trace.tokens()));
   fmt::print("  {:<18} {:>6} {:>12} {:>12} {:>9.2f} % {:>16.2f}\n", policy, slots, result.hits,
-             result.accesses - result.hits, result.hit_ratio() * 100, static_cast<double>(result.uploads) / tokens);
+             result.accesses - result.hits, result.hit_ratio() * 100, fetches_per_token(result, trace));
 }
 
 void print_table(const ReplayArguments& arguments, const experts::Trace& trace, int slots) {
+  const Comparison compared = compare(arguments, trace, slots);
   fmt::print("{}: {} layers of {} experts, top {}, {} sequences, {} tokens, {} at a time\n\n", arguments.trace,
              trace.layers(), trace.experts(), trace.top_k(), trace.sequences(), trace.tokens(), arguments.streams);
   fmt::print("  {:<18} {:>6} {:>12} {:>12} {:>11} {:>16}\n", "policy", "slots", "hits", "misses", "hit ratio",
              "fetches a token");
-  const ReplayResult chosen = experts::replay(trace, {arguments.policy, slots, arguments.streams});
-  const ReplayResult best = experts::replay(trace, {"opt", slots, arguments.streams});
-  print_row(arguments.policy, slots, chosen, trace);
-  print_row("opt", slots, best, trace);
-  fmt::print("\n  The best that could have been done is {:.2f} points more.\n  What more slots would give:\n",
-             (best.hit_ratio() - chosen.hit_ratio()) * 100);
-  const int step = std::max(1, trace.experts() / 16);
-  for (int more = slots + step; more <= std::min(trace.experts(), slots + 4 * step); more += step)
-    print_row(arguments.policy, more, experts::replay(trace, {arguments.policy, more, arguments.streams}), trace);
+  print_row(arguments.policy, slots, compared.chosen, trace);
+  print_row("opt", slots, compared.best, trace);
+  fmt::print("\n  The best that could have been done is {:.2f} points more.\n",
+             (compared.best.hit_ratio() - compared.chosen.hit_ratio()) * 100);
+  if (compared.more.empty()) return;
+  fmt::print("  What more slots would give:\n");
+  for (const auto& [with, result] : compared.more) print_row(arguments.policy, with, result, trace);
+}
+
+Json result_json(const ReplayResult& result, const experts::Trace& trace) {
+  return {{"hits", result.hits},
+          {"misses", result.accesses - result.hits},
+          {"uploads", result.uploads},
+          {"fetches_per_token", fetches_per_token(result, trace)},
+          {"hit_ratio", result.hit_ratio()}};
 }
 
 void print_json(const ReplayArguments& arguments, const experts::Trace& trace, int slots) {
-  const ReplayResult result = experts::replay(trace, {arguments.policy, slots, arguments.streams});
-  const nlohmann::ordered_json body = {{"trace", std::filesystem::path(arguments.trace).stem().string()},
-                                       {"policy", arguments.policy},
-                                       {"slots_per_layer", slots},
-                                       {"streams", arguments.streams},
-                                       {"accesses", result.accesses},
-                                       {"hits", result.hits},
-                                       {"uploads", result.uploads},
-                                       {"hit_ratio", result.hit_ratio()}};
+  const Comparison compared = compare(arguments, trace, slots);
+  const ReplayResult& result = compared.chosen;
+  Json body = {{"trace", std::filesystem::path(arguments.trace).stem().string()},
+               {"policy", arguments.policy},
+               {"slots_per_layer", slots},
+               {"streams", arguments.streams},
+               {"accesses", result.accesses},
+               {"hits", result.hits},
+               {"uploads", result.uploads},
+               {"hit_ratio", result.hit_ratio()},
+               {"misses", result.accesses - result.hits},
+               {"tokens", trace.tokens()},
+               {"fetches_per_token", fetches_per_token(result, trace)},
+               {"opt", result_json(compared.best, trace)},
+               {"gap_to_opt", compared.best.hit_ratio() - result.hit_ratio()},
+               {"more_slots", Json::array()}};
+  for (const auto& [with, each] : compared.more) {
+    Json row = {{"slots_per_layer", with}};
+    row.update(result_json(each, trace));
+    body["more_slots"].push_back(std::move(row));
+  }
   fmt::print("{}\n", body.dump());
 }
 

@@ -71,6 +71,7 @@ struct RouterSettings {
   std::string profile_path;
   double hot_bias = 0;
   double balance_penalty = 0.02;
+  bool bias_is_guarded = true;  // no flag, variable or key sets it; `logits` does, to measure
   std::optional<int> top_k;
   double temperature = 1;
   std::string trace_path;

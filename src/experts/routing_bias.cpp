@@ -66,11 +66,32 @@ std::span<const int32_t> RoutingBias::rank_incoming(const BiasRow& row, size_t t
   return {first, last};
 }
 
+/// The experts of the highest scores, whatever is displaced.
+BiasResult RoutingBias::apply_unguarded(const BiasRow& row, std::span<int32_t> ids) {
+  const Scores scores(settings_, row);
+  order_.resize(row.logits.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  const auto last = order_.begin() + static_cast<std::ptrdiff_t>(ids.size());
+  std::partial_sort(order_.begin(), last, order_.end(), [&](int32_t a, int32_t b) {
+    return scores.score(a) != scores.score(b) ? scores.score(a) > scores.score(b) : scores.before(a, b);
+  });
+  BiasResult result;
+  for (size_t place = 0; place < ids.size(); ++place) {
+    if (std::find(order_.begin(), last, ids[place]) != last) continue;
+    ++result.swaps;
+    result.displaced_weight += row.weights[place];
+  }
+  std::copy(order_.begin(), last, ids.begin());
+  std::sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) { return scores.before(a, b); });
+  return result;
+}
+
 BiasResult RoutingBias::apply(const BiasRow& row, std::span<int32_t> ids) {
   BiasResult result;
   if (settings_.hot_bias <= 0 || ids.size() <= kUntouched) return result;
   const Scores scores(settings_, row);
   if (!scores.usable()) return result;
+  if (!settings_.guarded) return apply_unguarded(row, ids);
   for (const int32_t incoming : rank_incoming(row, ids.size())) {
     if (result.swaps == kMaxSwaps) break;
     const size_t place = weakest_place(scores, row, ids, incoming);

@@ -10,6 +10,7 @@ namespace luce::experts {
 struct BiasSettings {
   double hot_bias = 0;         // 0 to kMaxHotBias; 0 changes nothing
   double balance_penalty = 0;  // damps what the bias caused
+  bool guarded = true;         // false only to measure what the guards are worth
 };
 
 inline constexpr double kMaxHotBias = 0.15;
@@ -44,6 +45,7 @@ class RoutingBias {
   BiasResult apply(const BiasRow& row, std::span<int32_t> ids);
 
  private:
+  BiasResult apply_unguarded(const BiasRow& row, std::span<int32_t> ids);
   /// Resident experts that the router ranks from top_k to 2 top_k, the best score first.
   std::span<const int32_t> rank_incoming(const BiasRow& row, size_t top_k);
 

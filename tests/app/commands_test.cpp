@@ -136,6 +136,18 @@ TEST(Commands, ReplayAgreesWithTheGoldenRow) {
   EXPECT_EQ(body["uploads"], 158724);
   for (const char* key : {"trace", "policy", "slots_per_layer", "streams", "hit_ratio"})
     EXPECT_TRUE(body.contains(key));
+  EXPECT_EQ(body["misses"], 239616 - 80892);
+  EXPECT_NEAR(body["fetches_per_token"], 158724 / 1536.0, 1e-9);
+  const double opt = body["opt"]["hit_ratio"];
+  EXPECT_GT(opt, body["hit_ratio"]);
+  EXPECT_NEAR(body["gap_to_opt"], opt - body["hit_ratio"].get<double>(), 1e-12);
+  ASSERT_EQ(body["more_slots"].size(), 4U);
+  double before = body["hit_ratio"];
+  for (const json& row : body["more_slots"]) {
+    EXPECT_GT(row["hit_ratio"], before) << row;
+    before = row["hit_ratio"];
+  }
+  EXPECT_EQ(body["more_slots"][3]["slots_per_layer"], 24);
 }
 
 TEST(Commands, BenchGivesSpeedBesideBandwidth) {
