@@ -25,7 +25,7 @@ ExpertCache::ExpertCache(Shape shape, const PolicyFactory& policy, CounterTable&
     layer.last_step.assign(static_cast<size_t>(experts), 0);
     layer.last_decode_step.assign(static_cast<size_t>(experts), 0);
     layer.evicted.assign(static_cast<size_t>(experts), 0);
-    layer.policy = policy(static_cast<int>(i), experts);
+    layer.log = UseLog(policy(static_cast<int>(i), experts));
     slots_.resize(slots_.size() + static_cast<size_t>(slots));
     for (int slot = first_slot; slot < first_slot + slots; ++slot) {
       slots_[static_cast<size_t>(slot)].layer = static_cast<int>(i);
@@ -43,13 +43,13 @@ void ExpertCache::seed(int layer, std::span<const double> counts) {
   if (total <= 0.0) return;
   std::vector<double> uses(counts.begin(), counts.end());
   for (double& use : uses) use *= kSeedUses / total;
-  layers_[static_cast<size_t>(layer)].policy->seed(uses);
+  layers_[static_cast<size_t>(layer)].log.up_to_date().seed(uses);
 }
 
 void ExpertCache::begin_step(const LayerUse& use, const LayerUse& wanted) {
   Layer& layer = layers_[static_cast<size_t>(use.layer)];
   ++layer.step;
-  layer.policy->record(wanted);
+  layer.log.add(wanted);
   for (const UsedExpert& used : use.experts) {
     layer.last_step[static_cast<size_t>(used.expert)] = layer.step;
     if (used.decode_rows > 0) layer.last_decode_step[static_cast<size_t>(used.expert)] = layer.step;
@@ -92,11 +92,11 @@ std::optional<int> ExpertCache::admit(int layer_index, int32_t expert) {
   if (const auto slot = admit_free(layer_index, expert)) return slot;
   Layer& layer = layers_[static_cast<size_t>(layer_index)];
   const bool prompt =
-      layer.policy->separates_prompts() && layer.last_decode_step[static_cast<size_t>(expert)] < layer.step;
+      layer.log.policy().separates_prompts() && layer.last_decode_step[static_cast<size_t>(expert)] < layer.step;
   find_candidates(layer, prompt ? layer.last_decode_step : layer.last_step);
-  const auto gate = layer.policy->gate();
+  const auto gate = layer.log.policy().gate();
   const auto victim =
-      choose_victim(*layer.policy, candidates_, expert, prompt ? std::max(gate, std::optional(1.0)) : gate);
+      choose_victim(layer.log.up_to_date(), candidates_, expert, prompt ? std::max(gate, std::optional(1.0)) : gate);
   if (!victim) return std::nullopt;
   evict(find(layer_index, *victim));
   return occupy(layer_index, expert);
@@ -124,7 +124,7 @@ std::optional<int> ExpertCache::admit_ahead(int layer_index, int32_t expert) {
   if (const auto slot = admit_free(layer_index, expert)) return slot;
   Layer& layer = layers_[static_cast<size_t>(layer_index)];
   find_candidates(layer, layer.last_step);
-  const auto victim = choose_victim(*layer.policy, candidates_, expert, 1.0);
+  const auto victim = choose_victim(layer.log.up_to_date(), candidates_, expert, 1.0);
   if (!victim) return std::nullopt;
   evict(find(layer_index, *victim));
   return occupy(layer_index, expert);

@@ -6,16 +6,12 @@
 #include <vector>
 
 #include "experts/counters.hpp"
+#include "experts/expert_source.hpp"
 #include "experts/lease.hpp"
 #include "experts/policy.hpp"
+#include "experts/use_log.hpp"
 
 namespace luce::experts {
-
-struct ExpertId {
-  int layer = 0;
-  int32_t expert = 0;
-  bool operator==(const ExpertId&) const = default;
-};
 
 /// loading: chosen for an expert whose bytes are on their way. failed: they did not come; freed with its last lease.
 enum class SlotState : uint8_t { free, loading, resident, failed };
@@ -40,7 +36,7 @@ class ExpertCache {
 
   /// Tells the layer's policy of traffic that begins.
   void expect(int layer, const ExpectedTraffic& traffic) {
-    layers_[static_cast<size_t>(layer)].policy->expect(traffic);
+    layers_[static_cast<size_t>(layer)].log.up_to_date().expect(traffic);
   }
 
   /// The next step of this layer: records the use, counts hits and misses, and protects the step's experts from being
@@ -107,7 +103,7 @@ class ExpertCache {
     int64_t evictions = 0;
     std::vector<int64_t> evicted;  // [experts], which eviction it was; 0 is none
     std::vector<int> free;         // lowest number last
-    std::unique_ptr<LayerPolicy> policy;
+    UseLog log;                    // and the policy
   };
 
   static bool lately_evicted(const Layer& layer, int32_t expert);

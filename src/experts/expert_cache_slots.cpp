@@ -17,7 +17,7 @@ std::optional<int> ExpertCache::take_slot(int layer_index) {
   if (layer.slots.size() < 2) return std::nullopt;
   if (layer.free.empty()) {
     find_candidates(layer, layer.last_step);
-    const auto victim = choose_victim(*layer.policy, candidates_, 0, std::nullopt);
+    const auto victim = choose_victim(layer.log.up_to_date(), candidates_, 0, std::nullopt);
     if (!victim) return std::nullopt;
     evict(find(layer_index, *victim));
   }

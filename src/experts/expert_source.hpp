@@ -8,6 +8,12 @@
 
 namespace luce::experts {
 
+struct ExpertId {
+  int layer = 0;
+  int32_t expert = 0;
+  bool operator==(const ExpertId&) const = default;
+};
+
 /// How an expert lies in its slot: gate, up and down in the device's packed layout, one behind the other.
 struct SlotLayout {
   size_t up_offset = 0;
