@@ -175,7 +175,8 @@ bool ChatTerminal::obey(const std::string& line) {
 
 void ChatTerminal::talk() {
   if (input_is_terminal_) write_out(dim("Type a message; /help lists the commands.") + "\n\n");
-  if (input_is_terminal_ && output_is_terminal_) editor_.emplace(fmt::format("{}>{} ", kBold, kPlain), interrupt_flag());
+  if (input_is_terminal_ && output_is_terminal_)
+    editor_.emplace(fmt::format("{}>{} ", kBold, kPlain), interrupt_flag());
   std::string text;
   while (!terminate_wanted() && read_message(text)) {
     if (text.find_first_not_of(" \t\n") == std::string::npos) continue;
