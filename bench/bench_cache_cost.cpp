@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bare_service.hpp"
 #include "base/error.hpp"
 #include "device/registry.hpp"
 #include "engine/metrics.hpp"
@@ -38,47 +39,6 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// All experts in memory, handed out without counting, policy or leases: what the cache is measured against.
-class BareService final : public device::ExpertService, private device::Dispatch {
- public:
-  BareService(const experts::ExpertSource& source, device::Device& device) : source_(source) {
-    std::vector<std::byte> staging(source.staging_bytes());
-    for (int layer = 0; layer < source.layers(); ++layer) {
-      const size_t bytes = source.layout(layer).slot_bytes;
-      const int experts = source.shape(layer).experts;
-      memory_.push_back(device.allocate(bytes * static_cast<size_t>(experts), device::Purpose::expert_slots));
-      for (int32_t expert = 0; expert < experts; ++expert)
-        source.fetch(layer, expert, memory_.back()->address() + bytes * static_cast<size_t>(expert), staging);
-    }
-  }
-
-  const device::ExpertShape& shape(int layer) const override { return source_.shape(layer); }
-  device::Dispatch& start(const device::Routing& routing) override {
-    placed_.clear();
-    const experts::SlotLayout& layout = source_.layout(routing.layer);
-    const device::Address first = memory_[static_cast<size_t>(routing.layer)]->address();
-    for (int i = 0; i < routing.rows * routing.top_k; ++i) {
-      const device::Address gate = first + layout.slot_bytes * static_cast<size_t>(routing.ids[i]);
-      placed_.push_back({routing.ids[i], gate, gate + layout.up_offset, gate + layout.down_offset});
-    }
-    given_ = false;
-    return *this;
-  }
-  void end_step() override {}
-
- private:
-  std::span<const device::PlacedExpert> next_wave() override {
-    if (given_) return {};
-    given_ = true;
-    return placed_;
-  }
-
-  const experts::ExpertSource& source_;
-  std::vector<std::unique_ptr<device::Allocation>> memory_;
-  std::vector<device::PlacedExpert> placed_;
-  bool given_ = false;
-};
-
 /// One way to decode, with a model of its own.
 struct Variant {
   const char* name;
@@ -99,7 +59,7 @@ class Bench {
         metrics_(&registry_) {
     std::ifstream ids(folder + "/tests/golden/demo/validation-en.txt");
     tokens_.assign(std::istream_iterator<int32_t>(ids), {});
-    tokens_.resize(kTokens);
+    if (tokens_.size() < kTokens) fail(ErrorKind::not_found, "no validation text below '{}'", folder);
     add("bare", bare_);
     add("lru", cached("lru"));
     add("hot-score", cached("hot-score"));
@@ -188,7 +148,7 @@ class Bench {
   std::unique_ptr<device::Device> device_;
   model::Blueprint blueprint_;
   experts::GgufExpertSource source_;
-  BareService bare_;
+  bench::BareService bare_;
   experts::Trace trace_;
   telemetry::Registry registry_;
   engine::Metrics metrics_;

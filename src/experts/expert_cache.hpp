@@ -13,9 +13,6 @@
 
 namespace luce::experts {
 
-/// loading: chosen for an expert whose bytes are on their way. failed: they did not come; freed with its last lease.
-enum class SlotState : uint8_t { free, loading, resident, failed };
-
 /// Which expert is in which slot, for all layers; decides what is evicted, moves no bytes. Not thread-safe: its owner
 /// locks around it. Slots are numbered as in SlotPool.
 class ExpertCache {

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 namespace luce::experts {
 
 class ExpertCache;
+
+/// loading: chosen for an expert whose bytes are on their way. failed: they did not come; freed with its last lease.
+enum class SlotState : uint8_t { free, loading, resident, failed };
 
 /// A pin on a slot: while it lives, the slot is neither evicted nor freed. Move-only; must not outlive the cache.
 class Lease {

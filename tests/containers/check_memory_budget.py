@@ -88,6 +88,9 @@ def check(options, model, limit, group):
         answers = [json.loads(server.get("/v1/chat/completions", CHAT)) for _ in range(3)]
         server.wait_for("the expert cache is warm")
         answers.append(json.loads(server.get("/v1/chat/completions", CHAT)))
+        for seed in range(options.requests):  # traffic that misses, so that the page cache fills the group
+            server.get("/v1/completions", {"prompt": [seed + 300] * 8, "max_tokens": 64, "temperature": 1.5,
+                                           "seed": seed, "ignore_eos": True})
         health = json.loads(server.get("/health"))
         reserve = server.metric("luce_memory_reserve_bytes")
         used = server.resident_bytes()
@@ -116,6 +119,7 @@ def main():
     parser.add_argument("--build", default="build/release", help="folder with luce-spark and make_synthetic")
     parser.add_argument("--limits", default="1024,2048,4096", help="of the groups, in MiB")
     parser.add_argument("--model-mb", type=float, default=6000, help="size of the model's experts, in MB")
+    parser.add_argument("--requests", type=int, default=8, help="of 64 tokens, before a last look")
     parser.add_argument("--group", choices=["auto", "v1", "v2", "told"], default="auto")
     options = parser.parse_args()
     model = make_model(options)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/memory_limit.hpp"
 #include "cpu_bench.hpp"
 #include "device/cpu/matrix.hpp"
 #include "device/registry.hpp"
@@ -14,6 +15,12 @@ namespace luce::device {
 namespace {
 
 using tensor::Format;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // shadow memory comes on top
+#else
+constexpr bool kSanitized = false;
+#endif
 
 template <typename Function>
 void expect_error(ErrorKind kind, const std::string& word, const Function& function) {
@@ -86,6 +93,32 @@ TEST_F(OneCpu, AllocatesZeroedAlignedCountedMemory) {
     device_.write(memory->address(), read);
   }
   EXPECT_EQ(device_.allocated_bytes(Purpose::kv_cache), 0U);
+}
+
+TEST_F(OneCpu, GivesMemoryBackAndTakesItAnew) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  const int64_t before = base::resident_bytes();
+  const auto memory = device_.allocate(64 * kMiB, Purpose::expert_slots);
+  auto* const bytes = reinterpret_cast<std::byte*>(memory->address());
+  std::fill_n(bytes, memory->bytes(), std::byte{7});
+  EXPECT_EQ(memory->keep(9 * kMiB), 10 * kMiB) << "whole huge pages go";
+  EXPECT_EQ(device_.allocated_bytes(Purpose::expert_slots), 10 * kMiB);
+  EXPECT_EQ(memory->bytes(), 64 * kMiB);
+  if (!kSanitized) {
+    EXPECT_LT(base::resident_bytes() - before, static_cast<int64_t>(20 * kMiB));
+  }
+  EXPECT_EQ(bytes[9 * kMiB - 1], std::byte{7});
+  EXPECT_EQ(memory->keep(64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(bytes[9 * kMiB - 1], std::byte{7});
+  EXPECT_EQ(std::count(bytes + 10 * kMiB, bytes + 64 * kMiB, std::byte{0}), static_cast<std::ptrdiff_t>(54 * kMiB));
+  EXPECT_EQ(device_.allocated_bytes(Purpose::expert_slots), 64 * kMiB);
+  EXPECT_EQ(memory->keep(0), 0U);
+}
+
+TEST_F(OneCpu, SmallMemoryIsKeptWhole) {
+  const auto memory = device_.allocate(4096, Purpose::expert_slots);
+  EXPECT_EQ(memory->keep(64), memory->bytes());
+  EXPECT_EQ(device_.allocated_bytes(Purpose::expert_slots), memory->bytes());
 }
 
 TEST_F(OneCpu, RefusesWhatTheMachineDoesNotHave) {
