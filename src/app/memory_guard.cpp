@@ -15,7 +15,7 @@ using experts::Shortage;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kUsualPause(1000);
-constexpr milliseconds kShortPause(100);
+constexpr milliseconds kShortPause(100);  // while memory is short, or less than the reserve is left
 constexpr std::chrono::seconds kWaitBeforeRefusing(3);
 
 constexpr const char* kMemory = "memory";
@@ -90,12 +90,14 @@ void MemoryGuard::start() {
 
 milliseconds MemoryGuard::look() {
   try {
-    judge(base::read_memory_state(root_));
+    const base::MemoryState state = base::read_memory_state(root_);
+    judge(state);
     board_.report(kWatch, std::nullopt);
+    return held_since_ || state.limit.available_bytes < reserve_bytes_ ? kShortPause : kUsualPause;
   } catch (const Error& error) {
     board_.report(kWatch, error.what());
   }
-  return held_since_ ? kShortPause : kUsualPause;
+  return kUsualPause;
 }
 
 void MemoryGuard::judge(const base::MemoryState& state) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Serves a model that is larger than its memory group: the server starts, stays within, uses at least 95 % of the limit
-minus the reserve that it declares, and answers.
+minus the reserve that it declares, and answers. Then a neighbour takes a quarter of a real group's limit, 40 MiB a
+second: expert slots give way, nobody is killed, and the answer stays the same.
 
     python3 tests/containers/check_memory_budget.py --build build/release
 
@@ -78,6 +79,43 @@ class Server:
         os.remove(self.log_path)
 
 
+NEIGHBOUR = """
+import sys, time
+held = []
+for _ in range(int(sys.argv[1])):
+    held.append(bytearray(b"x") * (10 << 20))
+    time.sleep(0.25)
+print("full", flush=True)
+sys.stdin.read()
+"""
+
+
+def crowd(server, group, limit, text):
+    """What is wrong when a neighbour takes a quarter of the limit."""
+    before = server.metric("luce_expert_slot_bytes")
+    steps = limit // 4 // (10 * MIB)
+    neighbour = subprocess.Popen([sys.executable, "-c", NEIGHBOUR, str(steps)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, preexec_fn=group.enter)
+    try:
+        full = neighbour.stdout.readline()
+        time.sleep(5)  # new requests were held back; now there is room
+        after = server.metric("luce_expert_slot_bytes")
+        answer = json.loads(server.get("/v1/chat/completions", CHAT))["choices"][0]["message"]["content"]
+    finally:
+        neighbour.kill()
+        neighbour.wait(30)
+    print(f"       a neighbour took {steps * 10} MiB: slots went from {before / MIB:.0f} to {after / MIB:.0f} MiB",
+          flush=True)
+    wrong = []
+    if not full or group.kills() > 0:
+        wrong.append("somebody was killed when a neighbour came")
+    if before - after < limit / 4 - 2 * server.metric("luce_memory_reserve_bytes"):
+        wrong.append("slots did not give way to a neighbour")
+    if answer != text:
+        wrong.append("the answer changed when slots went")
+    return wrong
+
+
 def check(options, model, limit, group):
     """One row of figures, and what is wrong."""
     begin = time.monotonic()
@@ -94,12 +132,12 @@ def check(options, model, limit, group):
         health = json.loads(server.get("/health"))
         reserve = server.metric("luce_memory_reserve_bytes")
         used = server.resident_bytes()
+        texts = {each["choices"][0]["message"]["content"] for each in answers}
+        wrong = crowd(server, group, limit, next(iter(texts))) if group.enforced else []
     finally:
         server.stop()
     share = used / (limit - reserve)
-    texts = {each["choices"][0]["message"]["content"] for each in answers}
     tokens = sum(each["usage"]["completion_tokens"] for each in answers)
-    wrong = []
     if share < 0.95:
         wrong.append(f"only {share:.1%} of the limit minus the reserve is used")
     if used > limit or group.kills() > 0:

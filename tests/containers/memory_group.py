@@ -22,6 +22,7 @@ class Group:
     """A real group of its own below `parent`, for one process."""
 
     flags = []
+    enforced = True
 
     def __init__(self, parent, limit):
         self.path = os.path.join(parent, f"luce-budget-{os.getpid()}")
@@ -86,6 +87,7 @@ class ToldGroup:
     """Files that tell the server of a limit which nobody enforces; whether it stays within is seen from outside."""
 
     kind = "told by files"
+    enforced = False
 
     def __init__(self, limit):
         self.root = tempfile.mkdtemp()
