@@ -63,7 +63,10 @@ void Monitor::make_instruments(telemetry::Registry& registry) {
         .gauge(
             {"luce_memory_planned_bytes", "Bytes planned, by purpose.", {{"purpose", std::string(plan::name(part))}}})
         .set(static_cast<double>(assembly_.plan().bytes(part)));
-  if (assembly_.experts() == nullptr) return;
+  if (assembly_.experts() != nullptr) make_expert_instruments(registry);
+}
+
+void Monitor::make_expert_instruments(telemetry::Registry& registry) {
   layer_metrics_.emplace(registry, assembly_.blueprint().hyperparameters().layers);
   for (const char* phase : {"prompt", "decode"}) {
     counters_[std::string("hits ") + phase] =

@@ -33,6 +33,7 @@ class Monitor {
 
  private:
   void make_instruments(telemetry::Registry& registry);
+  void make_expert_instruments(telemetry::Registry& registry);
   void update();
   void update_experts();
   void update_usage(const experts::Usage& usage);
