@@ -7,6 +7,7 @@
 #include "app/model_path.hpp"
 #include "base/byte_size.hpp"
 #include "base/format.hpp"
+#include "device/cpu/isa.hpp"
 #include "gguf/file.hpp"
 #include "gguf/printable.hpp"
 
@@ -17,6 +18,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kMostElements = 8;  // of an array, in the table
 constexpr size_t kMostTextBytes = 60;
+
+struct InspectArguments {
+  std::string model;
+  bool json = false;
+  bool kernels = false;
+  std::string isa = "auto";
+};
 
 struct FormatTotal {
   int tensors = 0;
@@ -72,7 +80,17 @@ std::optional<uint64_t> architecture_key(const gguf::File& file, const std::stri
   return value ? value->as_u64() : std::nullopt;
 }
 
-Json tensors_json(const gguf::File& file) {
+/// How the CPU multiplies each tensor; null when that was not asked for.
+using Kernels = const device::cpu::KernelTable*;
+
+std::string kernel_of(const device::cpu::KernelTable& table, const gguf::TensorInfo& tensor) {
+  if (!tensor::info(tensor.format).computes) return "none";
+  // Vectors and the taps of convolutions are kept as numbers.
+  if (tensor.shape.rank() < 2 || tensor.name.ends_with("conv1d.weight")) return "values in F32";
+  return device::cpu::describe_kernel(table, tensor.format);
+}
+
+Json tensors_json(const gguf::File& file, Kernels kernels) {
   Json tensors = Json::array();
   for (const gguf::TensorInfo& each : file.tensors()) {
     Json shape = Json::array();
@@ -83,11 +101,12 @@ Json tensors_json(const gguf::File& file) {
                        {"part", each.part},
                        {"offset", each.offset_bytes},
                        {"bytes", each.bytes}});
+    if (kernels != nullptr) tensors.back()["kernel"] = kernel_of(*kernels, each);
   }
   return tensors;
 }
 
-Json file_json(const gguf::File& file) {
+Json file_json(const gguf::File& file, Kernels kernels) {
   Json metadata = Json::object();
   for (size_t i = 0; i < file.metadata().size(); ++i)
     metadata[std::string(file.metadata().key(i))] = value_json(file.metadata().value(i));
@@ -97,12 +116,17 @@ Json file_json(const gguf::File& file) {
   Json experts = nullptr;
   if (const auto count = architecture_key(file, "expert_count"))
     experts = {{"count", *count}, {"used", architecture_key(file, "expert_used_count").value_or(0)}};
-  return {{"file", file.path()},           {"version", file.version()},       {"parts", file.part_count()},
-          {"bytes", file.size_bytes()},    {"metadata", std::move(metadata)}, {"formats", std::move(formats)},
-          {"experts", std::move(experts)}, {"tensors", tensors_json(file)}};
+  return {{"file", file.path()},
+          {"version", file.version()},
+          {"parts", file.part_count()},
+          {"bytes", file.size_bytes()},
+          {"metadata", std::move(metadata)},
+          {"formats", std::move(formats)},
+          {"experts", std::move(experts)},
+          {"tensors", tensors_json(file, kernels)}};
 }
 
-void print_table(const gguf::File& file) {
+void print_table(const gguf::File& file, Kernels kernels) {
   fmt::print("file     {}\nformat   GGUF {}, {} part{}, {}\n", file.path(), file.version(), file.part_count(),
              file.part_count() == 1 ? "" : "s", base::format_bytes(static_cast<int64_t>(file.size_bytes())));
   if (const auto count = architecture_key(file, "expert_count"))
@@ -117,16 +141,18 @@ void print_table(const gguf::File& file) {
                base::format_bytes(static_cast<int64_t>(total.bytes)));
   fmt::print("\ntensors ({})\n", file.tensors().size());
   for (const gguf::TensorInfo& each : file.tensors())
-    fmt::print("  {:<36} {:<8} {:<24} {:>12}\n", gguf::printable(each.name), tensor::info(each.format).name,
-               each.shape.to_string(), base::format_bytes(static_cast<int64_t>(each.bytes)));
+    fmt::print("  {:<36} {:<8} {:<24} {:>12}{}\n", gguf::printable(each.name), tensor::info(each.format).name,
+               each.shape.to_string(), base::format_bytes(static_cast<int64_t>(each.bytes)),
+               kernels == nullptr ? "" : "  " + kernel_of(*kernels, each));
 }
 
-int inspect(const std::string& model, bool json) {
-  const gguf::File file = gguf::File::open(find_model(model).path);
-  if (json)
-    fmt::print("{}\n", file_json(file).dump(2, ' ', false, Json::error_handler_t::replace));
+int inspect(const InspectArguments& arguments) {
+  const gguf::File file = gguf::File::open(find_model(arguments.model).path);
+  const Kernels kernels = arguments.kernels ? &device::cpu::choose_table(arguments.isa) : nullptr;
+  if (arguments.json)
+    fmt::print("{}\n", file_json(file, kernels).dump(2, ' ', false, Json::error_handler_t::replace));
   else
-    print_table(file);
+    print_table(file, kernels);
   return 0;
 }
 
@@ -135,11 +161,13 @@ int inspect(const std::string& model, bool json) {
 void add_inspect(CLI::App& root, Selection& selection) {
   CLI::App* const command =
       root.add_subcommand("inspect", "Shows metadata, tensors, formats and experts of a model file");
-  const auto model = std::make_shared<std::string>();
-  const auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *model, "model file or name")->required();
-  command->add_flag("--json", *json, "JSON on standard output");
-  command->callback([=, &selection] { selection.run = [=] { return inspect(*model, *json); }; });
+  const auto arguments = std::make_shared<InspectArguments>();
+  command->add_option("FILE", arguments->model, "model file or name")->required();
+  command->add_flag("--json", arguments->json, "JSON on standard output");
+  CLI::Option* const kernels = command->add_flag("--kernels", arguments->kernels, "how the CPU multiplies each tensor");
+  command->add_option("--isa", arguments->isa, "with --kernels: as if this instruction set were forced")
+      ->needs(kernels);
+  command->callback([=, &selection] { selection.run = [=] { return inspect(*arguments); }; });
 }
 
 }  // namespace luce::app

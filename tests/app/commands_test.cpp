@@ -98,6 +98,25 @@ TEST(Commands, InspectTellsTheFileAsTableAndJson) {
   EXPECT_EQ(body["tensors"].size(), 75U);
 }
 
+TEST(Commands, InspectTellsTheKernelOfEachTensor) {
+  const ProcessResult result = run_luce_spark({"inspect", demo(), "--json", "--kernels", "--isa", "portable"});
+  const json body = json::parse(result.out);
+  size_t in_panels = 0;
+  for (const json& tensor : body["tensors"]) {
+    const std::string kernel = tensor["kernel"];
+    EXPECT_FALSE(kernel.empty());
+    if (kernel.find("8-bit activations") != std::string::npos) {
+      ++in_panels;
+      EXPECT_EQ(kernel.find("portable " + tensor["format"].get<std::string>()), 0U);
+    }
+    if (tensor["shape"].size() == 1) {
+      EXPECT_EQ(kernel, "values in F32");
+    }
+  }
+  EXPECT_GT(in_panels, 20U);
+  EXPECT_EQ(run_luce_spark({"inspect", demo(), "--isa", "portable"}).exit_code, 2);
+}
+
 TEST(Commands, TokenizeAndTemplate) {
   const support::TemporaryFolder folder;
   const std::string text = folder.write("text", std::string_view("<|im_start|>hi"));

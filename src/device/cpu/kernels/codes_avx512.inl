@@ -1,4 +1,5 @@
 // Products of pairs in 16 bits, then of fours in 32.
+constexpr int kPanelTile = 4, kPairTile = 0;
 
 LUCE_INLINE VI add_fours(VI sum, __m512i pairs) { return sum + (VI)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1)); }
 struct NarrowCodes {

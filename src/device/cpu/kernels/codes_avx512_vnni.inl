@@ -1,4 +1,5 @@
 // Products of four codes with four activations in one instruction.
+constexpr int kPanelTile = 8, kPairTile = 4;
 
 // Codes of 0 to 127.
 struct NarrowCodes {
@@ -10,6 +11,7 @@ struct NarrowCodes {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(codes), "m"(*reinterpret_cast<const int8_t(*)[4]>(x)));
     return sum;
   }
+  LUCE_INLINE VI dot(VI sum, VI x) const { return (VI)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)codes, (__m512i)x); }
 };
 // Codes of -128 to 127, moved up by 128.
 struct WideCodes : NarrowCodes {

@@ -1,5 +1,5 @@
 // Integer products in 8 lanes, each with four codes of one matrix row.
-constexpr int kPanelTile = 4;
+constexpr int kPanelTile = 4, kPairTile = 0;
 
 LUCE_INLINE VI load_dwords(const uint8_t* p) { return (VI)_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 LUCE_INLINE VI broadcast_int(int32_t x) { return (VI)_mm256_set1_epi32(x); }

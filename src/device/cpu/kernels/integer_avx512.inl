@@ -1,5 +1,4 @@
 // Integer products in 16 lanes, each with four codes of one matrix row.
-constexpr int kPanelTile = 8;
 
 LUCE_INLINE VI load_dwords(const uint8_t* p) { return (VI)_mm512_loadu_si512(p); }
 LUCE_INLINE VI broadcast_int(int32_t x) { return (VI)_mm512_set1_epi32(x); }

@@ -1,5 +1,5 @@
 // Integer products in 4 lanes, each with four codes of one matrix row.
-constexpr int kPanelTile = 2;
+constexpr int kPanelTile = 2, kPairTile = 0;
 typedef int16_t Halves __attribute__((vector_size(16)));
 
 LUCE_INLINE VI load_dwords(const uint8_t* p) {
@@ -8,6 +8,11 @@ LUCE_INLINE VI load_dwords(const uint8_t* p) {
   return v;
 }
 LUCE_INLINE VI broadcast_int(int32_t x) { return VI{x, x, x, x}; }
+LUCE_INLINE VI broadcast_codes(const int8_t* four) {
+  int32_t codes;
+  __builtin_memcpy(&codes, four, sizeof codes);
+  return broadcast_int(codes);
+}
 LUCE_INLINE VI in_vector(VI v) { return v; }
 // The low 16 bits of each lane, an f16.
 LUCE_INLINE V low_halves(VI v) {
@@ -43,9 +48,7 @@ struct NarrowCodes {
   Halves even, odd;
   LUCE_INLINE explicit NarrowCodes(VI of) : even(even_bytes(of)), odd(odd_bytes(of)) {}
   LUCE_INLINE VI dot(VI sum, const int8_t* x) const {
-    int32_t four;
-    __builtin_memcpy(&four, x, sizeof four);
-    const VI codes = broadcast_int(four);
+    const VI codes = broadcast_codes(x);
     return sum + multiply_pairs(even, even_bytes(codes)) + multiply_pairs(odd, odd_bytes(codes));
   }
 };

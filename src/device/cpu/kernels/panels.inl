@@ -13,47 +13,93 @@ LUCE_INLINE VI first_sum(int32_t negative_sum) {
     return in_vector(broadcast_int(negative_sum)) << kBiasShift;
 }
 
+// Activation rows of a task.
+struct RowSpan {
+  int64_t begin, end;
+};
+
+// Four codes of each row: from memory, or in registers where several panels take them.
+template <int kRows, int kPanels>
+struct CodeRows {
+  const int8_t* at[kRows];
+  LUCE_INLINE CodeRows(const ActivationBlock* const* x, int first) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) at[r] = x[r]->codes + first;
+  }
+  LUCE_INLINE const int8_t* operator[](int r) const { return at[r]; }
+};
+
+template <int kRows>
+struct CodeRows<kRows, 2> {
+  VI of[kRows];
+  LUCE_INLINE CodeRows(const ActivationBlock* const* x, int first) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) of[r] = broadcast_codes(x[r]->codes + first);
+  }
+  LUCE_INLINE VI operator[](int r) const { return of[r]; }
+};
+
 // Which block of a unit.
 struct BlockPlace {
   int outer, inner;
 };
 
-template <typename Panel, int kRows>
+template <typename Panel, int kRows, int kPanels>
 struct PanelSums {
-  V of[kRows] = {};
+  V of[kPanels][kRows] = {};
   const ActivationBlock* x[kRows];  // the rows' next blocks
 
-  LUCE_INLINE void add_block(const Panel& panel, BlockPlace place) {
-    V products[kRows];
-    add_part<0>(panel, place, products);
-    if constexpr (Panel::kSums == 2) add_part<1>(panel, place, products);
+  LUCE_INLINE void add_unit(const Panel* panels) {
+    for (int outer = 0; outer < Panel::kOuter; ++outer)
+#pragma GCC unroll 4
+      for (int inner = 0; inner < Panel::kInner; ++inner) add_block(panels, {outer, inner});
+  }
+
+ private:
+  typedef V Products[kPanels][kRows];
+
+  LUCE_INLINE void add_block(const Panel* panels, BlockPlace place) {
+    Products products;
+    add_part<0>(panels, place, products);
+    if constexpr (Panel::kSums == 2) add_part<1>(panels, place, products);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      of[r] = fused(products[r], broadcast(x[r]->scale), of[r]);
-      if constexpr (Panel::kHasOffset)
-        of[r] = fused(panel.offset(place.outer, place.inner), broadcast(x[r]->scaled_sum), of[r]);
+      const V scale = broadcast(x[r]->scale), sum = broadcast(x[r]->scaled_sum);
+#pragma GCC unroll 2
+      for (int p = 0; p < kPanels; ++p) {
+        of[p][r] = fused(products[p][r], scale, of[p][r]);
+        if constexpr (Panel::kHasOffset) of[p][r] = fused(panels[p].offset(place.outer, place.inner), sum, of[p][r]);
+      }
       ++x[r];
     }
   }
 
- private:
   // The weights of one scale: a block, or a half of it.
   template <int kPart>
-  LUCE_INLINE void add_part(const Panel& panel, BlockPlace place, V* products) const {
+  LUCE_INLINE void add_part(const Panel* panels, BlockPlace place, Products& products) const {
     constexpr int kCount = 8 / Panel::kSums;
-    VI dots[kRows];
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) dots[r] = first_sum<Panel::kBiasShift>(negative_sum<kPart>(*x[r]));
-#pragma GCC unroll 8
-    for (int i = 0; i < kCount; ++i) {
-      const typename Panel::Codes codes(panel.code(place.outer, place.inner, kPart * kCount + i));
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) dots[r] = codes.dot(dots[r], x[r]->codes + 4 * (kPart * kCount + i));
-    }
-    const V scale = panel.scale(place.outer, place.inner, kPart);
+    VI dots[kPanels][kRows];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r)
-      products[r] = kPart == 0 ? to_float(dots[r]) * scale : fused(to_float(dots[r]), scale, products[r]);
+#pragma GCC unroll 2
+      for (int p = 0; p < kPanels; ++p) dots[p][r] = first_sum<Panel::kBiasShift>(negative_sum<kPart>(*x[r]));
+#pragma GCC unroll 8
+    for (int i = kPart * kCount; i < kPart * kCount + kCount; ++i) {
+      const CodeRows<kRows, kPanels> codes(x, 4 * i);
+#pragma GCC unroll 2
+      for (int p = 0; p < kPanels; ++p) {
+        const typename Panel::Codes weights(panels[p].code(place.outer, place.inner, i));
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) dots[p][r] = weights.dot(dots[p][r], codes[r]);
+      }
+    }
+#pragma GCC unroll 2
+    for (int p = 0; p < kPanels; ++p) {
+      const V scale = panels[p].scale(place.outer, place.inner, kPart);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r)
+        products[p][r] = kPart == 0 ? to_float(dots[p][r]) * scale : fused(to_float(dots[p][r]), scale, products[p][r]);
+    }
   }
 
   template <int kPart>
@@ -63,56 +109,80 @@ struct PanelSums {
   }
 };
 
-// Rows [first, first + kLanes) of one panel.
+// Rows from `first` on of one panel and of those behind it.
 struct PanelPart {
   const uint8_t* panel;
   int first;
   int64_t out_begin;
-  int64_t rows;  // to write, at most kLanes
+  int64_t rows;  // left to write; of each panel at most kLanes
 };
 
-template <typename Panel, int kRows>
+template <typename Panel, int kRows, int kPanels>
 void panel_tile(const PanelTask& task, const PanelPart& part, int64_t row) {
   const int64_t units = task.width / Panel::kWeights;
   const uint8_t* head = part.panel + part.first * Panel::kHeadBytes;
   const uint8_t* dwords = part.panel + units * Panel::kHeadBytes * kPanelRows + part.first * 4;
-  PanelSums<Panel, kRows> sums;
+  PanelSums<Panel, kRows, kPanels> sums;
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) sums.x[r] = task.x[row + r];
   for (int64_t unit = 0; unit < units; ++unit) {
     if constexpr (kRows == 1)
       for (int i = 0; i < Panel::kDwords; ++i) __builtin_prefetch(dwords + i * kDwordBytes + kPanelPrefetchBytes);
-    const Panel panel(head, dwords);
-    for (int outer = 0; outer < Panel::kOuter; ++outer)
-#pragma GCC unroll 4
-      for (int inner = 0; inner < Panel::kInner; ++inner) sums.add_block(panel, {outer, inner});
+    if constexpr (kPanels == 2) {
+      const Panel panels[] = {{head, dwords}, {head + task.panel_bytes, dwords + task.panel_bytes}};
+      sums.add_unit(panels);
+    } else {
+      const Panel panel(head, dwords);
+      sums.add_unit(&panel);
+    }
     head += Panel::kHeadBytes * kPanelRows;
     dwords += Panel::kDwords * kDwordBytes;
   }
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    float* const out = task.out[row + r] + part.out_begin;
-    part.rows == kLanes ? store(out, sums.of[r]) : store_part(out, sums.of[r], part.rows);
-  }
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int p = 0; p < kPanels; ++p) {
+      float* const out = task.out[row + r] + part.out_begin + p * kPanelRows;
+      const int64_t rows = part.rows - p * kPanelRows;
+      rows >= kLanes ? store(out, sums.of[p][r]) : store_part(out, sums.of[p][r], rows);
+    }
 }
 
 // Rows [begin, end) in tiles of kRows, then in smaller ones.
-template <typename Panel, int kRows>
-LUCE_INLINE void panel_tiles(const PanelTask& task, const PanelPart& part, int64_t begin, int64_t end) {
-  for (; begin + kRows <= end; begin += kRows) panel_tile<Panel, kRows>(task, part, begin);
-  if constexpr (kRows > 1) panel_tiles<Panel, kRows / 2>(task, part, begin, end);
+template <typename Panel, int kRows, int kPanels>
+LUCE_INLINE void panel_tiles(const PanelTask& task, const PanelPart& part, RowSpan rows) {
+  for (; rows.begin + kRows <= rows.end; rows.begin += kRows) panel_tile<Panel, kRows, kPanels>(task, part, rows.begin);
+  if constexpr (kRows > 1) panel_tiles<Panel, kRows / 2, kPanels>(task, part, rows);
+}
+
+// Pairs of panels share the loads of activations; formats whose scales take many registers do better alone.
+template <typename Panel>
+constexpr bool kInPairs = kPairTile > 0 && !Panel::kHasOffset;
+
+template <typename Panel>
+void multiply_row_span(const PanelTask& task, RowSpan rows) {
+  const uint8_t* panel = reinterpret_cast<const uint8_t*>(task.weights);
+  int64_t w = 0;
+  // One row reads one panel after the other, as a single stream.
+  constexpr int kTile = kInPairs<Panel> ? kPairTile : kPanelTile;
+  if constexpr (kInPairs<Panel>)
+    for (; rows.end - rows.begin > 1 && w + kPanelRows < task.weight_rows; w += 2 * kPanelRows) {
+      panel_tiles<Panel, kTile, 2>(task, {panel, 0, task.out_begin + w, task.weight_rows - w}, rows);
+      panel += 2 * task.panel_bytes;
+    }
+  for (; w < task.weight_rows; w += kPanelRows, panel += task.panel_bytes)
+    for (int first = 0; first < kPanelRows && w + first < task.weight_rows; first += kLanes) {
+      const int64_t at = w + first;
+      panel_tiles<Panel, kTile, 1>(task, {panel, first, task.out_begin + at, task.weight_rows - at}, rows);
+    }
 }
 
 template <typename Panel>
 void multiply_panels(const PanelTask& task) {
   mark_run();
   for (int64_t row = 0; row < task.x_rows; row += kPanelRowChunk) {
-    const int64_t row_end = row + kPanelRowChunk < task.x_rows ? row + kPanelRowChunk : task.x_rows;
-    const uint8_t* panel = reinterpret_cast<const uint8_t*>(task.weights);
-    for (int64_t w = 0; w < task.weight_rows; w += kPanelRows, panel += task.panel_bytes)
-      for (int first = 0; first < kPanelRows && w + first < task.weight_rows; first += kLanes)
-        panel_tiles<Panel, kPanelTile>(
-            task, {panel, first, task.out_begin + w + first, part_of(task.weight_rows, w + first)}, row, row_end);
+    const int64_t end = row + kPanelRowChunk < task.x_rows ? row + kPanelRowChunk : task.x_rows;
+    multiply_row_span<Panel>(task, {row, end});
   }
 }
 
