@@ -159,6 +159,21 @@ TEST_P(AttentionOps, ARowDoesNotDependOnItsNeighbours) {
   }
 }
 
+TEST_P(AttentionOps, ManyRowsThatShareChunksChangeNoBit) {
+  fill(Format::q8_0, {});
+  std::vector<int32_t> positions;
+  for (size_t r = 0; r < 101; ++r) positions.push_back(kPositions[r % kPositions.size()]);
+  const std::vector<float> q = queries(positions.size()), together = attend(q, positions);
+  const auto q_values = static_cast<size_t>(sizes_.heads * sizes_.key_width);
+  const auto out_values = static_cast<size_t>(sizes_.heads * sizes_.value_width);
+  for (const size_t r : {size_t{0}, size_t{7}, size_t{8}, size_t{53}, size_t{100}}) {
+    const std::span alone = std::span(q).subspan(r * q_values, q_values);
+    const std::span row = std::span(together).subspan(r * out_values, out_values);
+    EXPECT_EQ(attend({alone.begin(), alone.end()}, {positions[r]}), std::vector<float>(row.begin(), row.end()))
+        << "row " << r;
+  }
+}
+
 TEST_P(AttentionOps, ThreadsChangeNoBit) {
   fill(Format::f16, {});
   for (const std::vector<int32_t>& positions : {kPositions, std::vector<int32_t>{1299}}) {

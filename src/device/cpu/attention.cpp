@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "device/cpu/lines.hpp"
+#include "device/cpu/matrix.hpp"
 #include "device/cpu/ops.hpp"
 
 namespace luce::device::cpu {
@@ -13,6 +14,7 @@ using tensor::Format;
 // A context is always taken in chunks of this many positions, whoever computes them, so that neither the number of
 // threads nor the other rows of a step change a result.
 constexpr int64_t kChunk = 512;
+constexpr int64_t kRowBlock = 8;  // rows that pass a chunk one after the other while it lies in the cache
 
 /// A cache [sequence_slots, context, heads * head_width]; a row holds the heads side by side.
 struct Cache {
@@ -96,17 +98,22 @@ class Attention {
   int64_t chunks(int64_t row) const { return (positions(row) + kChunk - 1) / kChunk; }
   int64_t work(int64_t row) const { return positions(row) * (k_.head_width + v_.head_width) * group_; }
 
-  /// All chunks of one row and key head.
-  void whole(int64_t item, int worker) const {
-    const int64_t row = item / op_.kv_heads;
-    float* const scratch = machine_.workspace.floats(worker, Use::blend, 2 * partial_floats_);
-    const Partial sum(scratch, group_), next(scratch + partial_floats_, group_);
-    chunk(item, 0, worker, sum);
-    for (int64_t c = 1; c < chunks(row); ++c) {
-      chunk(item, c, worker, next);
-      merge(sum, next);
-    }
-    write(item, sum);
+  /// All chunks of some rows and one key head: chunk by chunk, so that neighbours find its keys and values in the
+  /// cache. What one row computes does not depend on the others.
+  void rows_of_head(RowRange rows, int64_t kv_head, int worker) const {
+    const int64_t count = rows.end - rows.begin;
+    float* const scratch = machine_.workspace.floats(worker, Use::blend, (count + 1) * partial_floats_);
+    const auto sum = [&](int64_t row) { return Partial(scratch + (row - rows.begin) * partial_floats_, group_); };
+    const Partial next(scratch + count * partial_floats_, group_);
+    int64_t most = 0;
+    for (int64_t row = rows.begin; row < rows.end; ++row) most = std::max(most, chunks(row));
+    for (int64_t c = 0; c < most; ++c)
+      for (int64_t row = rows.begin; row < rows.end; ++row) {
+        if (c >= chunks(row)) continue;
+        chunk(row * op_.kv_heads + kv_head, c, worker, c == 0 ? sum(row) : next);
+        if (c > 0) merge(sum(row), next);
+      }
+    for (int64_t row = rows.begin; row < rows.end; ++row) write(row * op_.kv_heads + kv_head, sum(row));
   }
 
   void chunk(int64_t item, int64_t index, int worker, const Partial& to) const {
@@ -222,9 +229,16 @@ void attend(const Machine& machine, const Attend& op, std::vector<float>& partia
     attend_by_chunks(machine, attention, most_chunks, partials);
     return;
   }
-  machine.pool.parallel_for(attention.items(), grain_for(work / attention.rows()),
+  const int64_t kv_heads = attention.items() / attention.rows();
+  const int64_t block = attention.items() >= kRowBlock * 8 * machine.pool.threads() ? kRowBlock : 1;
+  const int64_t blocks = (attention.rows() + block - 1) / block;
+  machine.pool.parallel_for(blocks * kv_heads, grain_for(work / attention.rows() * block),
                             [&](int64_t begin, int64_t end, int worker) {
-                              for (int64_t item = begin; item < end; ++item) attention.whole(item, worker);
+                              for (int64_t item = begin; item < end; ++item) {
+                                const int64_t first = item / kv_heads * block;
+                                const RowRange rows{first, std::min(first + block, attention.rows())};
+                                attention.rows_of_head(rows, item % kv_heads, worker);
+                              }
                             });
 }
 
