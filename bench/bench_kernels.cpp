@@ -1,6 +1,10 @@
 // Matrix products per format, ISA and number of threads: bytes of weights a second for one row (decoding), beside the
-// read bandwidth measured in the same run, and multiply-adds a second for 64 rows (prompts).
+// read bandwidth measured in the same run, and multiply-adds a second for 64 rows (prompts), beside the most that
+// registers allow.
 #include <benchmark/benchmark.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include <memory>
 #include <string>
@@ -45,7 +49,7 @@ struct Weights {
 void multiply(benchmark::State& state, const std::string& isa, int threads, Format format, int64_t x_rows) {
   cpu::CpuDevice device({.threads = threads, .isa = isa});
   Weights weights(device, format);
-  const int64_t rows = x_rows == 1 ? weights.rows : std::min<int64_t>(weights.rows, 4096);
+  const int64_t rows = x_rows <= 4 ? weights.rows : std::min<int64_t>(weights.rows, 4096);
   std::vector<float> x(static_cast<size_t>(x_rows * kWidth), 0.25F), out(static_cast<size_t>(x_rows * rows));
   const auto view = [](std::vector<float>& values, int64_t outer, int64_t inner) {
     return luce::device::make_tensor(Format::f32, {outer, inner},
@@ -83,6 +87,29 @@ void read_bandwidth(benchmark::State& state, int threads) {
       static_cast<double>(kWeightBytes) * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
 }
 
+#if defined(__x86_64__)
+// The ceiling of prompts: products of four codes in registers, sixteen sums side by side.
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) void multiply_registers(int64_t rounds) {
+  __m512i sums[16] = {};
+  const __m512i codes = _mm512_set1_epi8(3);
+  for (int64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 16
+    for (__m512i& sum : sums) {
+      sum = _mm512_dpbusd_epi32(sum, codes, codes);
+      __asm__ volatile("" : "+v"(sum));
+    }
+  }
+}
+
+void integer_ceiling(benchmark::State& state) {
+  constexpr int64_t kRounds = 100000;
+  for (auto _ : state) multiply_registers(kRounds);
+  constexpr double kProducts = 16.0 * 64.0 * static_cast<double>(kRounds);
+  state.counters["GMAC/s"] =
+      benchmark::Counter(kProducts * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+}
+#endif
+
 void add_benchmarks() {
   const int most = luce::base::default_thread_count(luce::base::read_cpu_facts());
   // One thread is judged by its own CPU time, so that a busy machine disturbs less.
@@ -93,6 +120,9 @@ void add_benchmarks() {
   for (int threads = 1; threads <= most; threads *= 2)
     add("read/" + std::to_string(threads) + "t", threads,
         [=](benchmark::State& state) { read_bandwidth(state, threads); });
+#if defined(__x86_64__)
+  if (cpu::available_tables().front()->isa == cpu::Isa::avx512_vnni) add("integer products/1t", 1, integer_ceiling);
+#endif
   for (const cpu::KernelTable* table : cpu::available_tables())
     for (const Format format : {Format::f32, Format::f16, Format::bf16, Format::q8_0, Format::q4_k, Format::q6_k,
                                 Format::q5_k, Format::q4_0, Format::iq4_nl, Format::iq4_xs, Format::mxfp4})

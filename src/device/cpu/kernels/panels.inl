@@ -1,9 +1,11 @@
 // Products of panels with rows of 8-bit activations. Rows are taken in tiles, so that weights are decoded once for
 // several of them; each row's sum is built by the same operations in the same order in every tile.
 
+// Up to so many rows the weights come from memory no slower than they are multiplied.
+constexpr int64_t kStreamedRows = 8;
 // Rows whose activations stay in the second-level cache while the panels pass.
 constexpr int64_t kPanelRowChunk = 64;
-constexpr int64_t kPanelPrefetchBytes = 4096;
+constexpr int64_t kPanelPrefetchBytes = 4096, kHeadPrefetchBytes = 512;
 
 template <int kBiasShift>
 LUCE_INLINE VI first_sum(int32_t negative_sum) {
@@ -117,6 +119,12 @@ struct PanelPart {
   int64_t rows;  // left to write; of each panel at most kLanes
 };
 
+template <typename Panel>
+LUCE_INLINE void prefetch_unit(const uint8_t* head, const uint8_t* dwords) {
+  if constexpr (Panel::kHeadBytes > 0) __builtin_prefetch(head + kHeadPrefetchBytes);
+  for (int i = 0; i < Panel::kDwords; ++i) __builtin_prefetch(dwords + i * kDwordBytes + kPanelPrefetchBytes);
+}
+
 template <typename Panel, int kRows, int kPanels>
 void panel_tile(const PanelTask& task, const PanelPart& part, int64_t row) {
   const int64_t units = task.width / Panel::kWeights;
@@ -126,8 +134,7 @@ void panel_tile(const PanelTask& task, const PanelPart& part, int64_t row) {
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) sums.x[r] = task.x[row + r];
   for (int64_t unit = 0; unit < units; ++unit) {
-    if constexpr (kRows == 1)
-      for (int i = 0; i < Panel::kDwords; ++i) __builtin_prefetch(dwords + i * kDwordBytes + kPanelPrefetchBytes);
+    if (task.x_rows <= kStreamedRows) prefetch_unit<Panel>(head, dwords);
     if constexpr (kPanels == 2) {
       const Panel panels[] = {{head, dwords}, {head + task.panel_bytes, dwords + task.panel_bytes}};
       sums.add_unit(panels);
@@ -163,10 +170,10 @@ template <typename Panel>
 void multiply_row_span(const PanelTask& task, RowSpan rows) {
   const uint8_t* panel = reinterpret_cast<const uint8_t*>(task.weights);
   int64_t w = 0;
-  // One row reads one panel after the other, as a single stream.
+  // Few rows read one panel after the other, as a single stream.
   constexpr int kTile = kInPairs<Panel> ? kPairTile : kPanelTile;
   if constexpr (kInPairs<Panel>)
-    for (; rows.end - rows.begin > 1 && w + kPanelRows < task.weight_rows; w += 2 * kPanelRows) {
+    for (; rows.end - rows.begin > kStreamedRows && w + kPanelRows < task.weight_rows; w += 2 * kPanelRows) {
       panel_tiles<Panel, kTile, 2>(task, {panel, 0, task.out_begin + w, task.weight_rows - w}, rows);
       panel += 2 * task.panel_bytes;
     }
