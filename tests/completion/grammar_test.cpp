@@ -244,36 +244,5 @@ TEST(Gbnf, FaultsAreNamedWithTheirPlace) {
     EXPECT_THROW(gbnf_program(grammar), Error) << grammar;
 }
 
-// Whatever bytes are given as grammar or schema: an error or a grammar, soon and in little memory.
-TEST(GrammarProperty, DamagedGrammarsAndSchemas) {
-  std::mt19937 random(8);
-  const std::string gbnf = "root ::= item (\",\" item)* | \"x\"{2,5}\nitem ::= [a-z]+ | \"(\" root \")\" # note\n";
-  const std::string schema = R"({"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+(b|c)*$"},
-      "b":{"anyOf":[{"$ref":"#/$defs/x"},{"enum":[1,"y"]}]}},"required":["a"],"$defs":{"x":{"type":"array","items":{"$ref":"#"}}}})";
-  int built = 0;
-  for (int run = 0; run < 4000; ++run) {
-    std::string text = run % 2 ? gbnf : schema;
-    for (size_t i = random() % 3; i > 0; --i) {
-      const size_t at = random() % text.size();
-      static constexpr std::string_view kChanges = "ab|()[]{}\"\\*+?^$1, :#~";
-      const char changed = kChanges[random() % kChanges.size()];
-      random() % 2 ? void(text[at] = changed)
-                   : void(text.insert(at, text.substr(random() % text.size(), random() % 20)));
-    }
-    try {
-      std::shared_ptr<const GrammarProgram> program;
-      if (run % 2) program = gbnf_program(text);
-      const Json parsed = run % 2 ? Json() : Json::parse(text, nullptr, false);
-      if (run % 2 == 0 && !parsed.is_discarded()) program = schema_program(parsed);
-      if (program == nullptr) continue;
-      ++built;
-      random_text_of(program, 20, random);
-    } catch (const Error& error) {
-      ASSERT_EQ(error.kind(), ErrorKind::invalid_request) << error.what();
-    }
-  }
-  EXPECT_GT(built, 500);
-}
-
 }  // namespace
 }  // namespace luce::completion

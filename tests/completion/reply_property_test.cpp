@@ -3,7 +3,9 @@
 
 #include <ctime>
 
+#include "base/format.hpp"
 #include "completion/reply_fixture.hpp"
+#include "support/mutation_rounds.hpp"
 
 namespace luce::completion {
 namespace {
@@ -21,62 +23,68 @@ const Json kTools = Json::parse(R"([
   {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties":
     {"s": {"type": "string"}, "n": {"type": ["integer", "null"]}, "b": {"type": "boolean"}, "a": {"type": "array"}}}}}])");
 
-const char* const kParts[] = {"<think>",
-                              "</think>",
-                              "<tool_call>",
-                              "</tool_call>",
-                              "<function=f>",
-                              "<function=g>",
-                              "</function>",
-                              "<parameter=s>",
-                              "<parameter=n>",
-                              "<parameter=a>",
-                              "</parameter>",
-                              "\n",
-                              " ",
-                              "\r\n",
-                              "word",
-                              "Ünï",
-                              "日本",
-                              "🦙",
-                              "{",
-                              "}",
-                              "[",
-                              "]",
-                              "\"",
-                              "\\",
-                              "{\"name\": \"f\", \"arguments\": {",
-                              "\"s\": \"x\"",
-                              "null",
-                              "true",
-                              "1",
-                              "<",
-                              ">",
-                              "</",
-                              "f",
-                              "<arg_key>",
-                              "s</arg_key>",
-                              "<arg_value>",
-                              "</arg_value>",
-                              "[TOOL_CALLS]",
-                              "[ARGS]",
-                              "<|python_tag|>",
-                              ";",
-                              "<｜tool▁calls▁begin｜>",
-                              "<｜tool▁call▁begin｜>",
-                              "<｜tool▁sep｜>",
-                              "<｜tool▁call▁end｜>",
-                              "<｜tool▁calls▁end｜>",
-                              "<|channel|>",
-                              "analysis",
-                              "final",
-                              "commentary to=functions.f",
-                              "<|message|>",
-                              "<|end|>",
-                              "<|start|>assistant",
-                              "STOP",
-                              "<tool_call>\n<function=f>\n<parameter=s>\nx\n</parameter>\n</function>\n</tool_call>",
-                              "<tool_call>{\"name\": \"f\", \"arguments\": {\"s\": \"x\"}}</tool_call>"};
+const char* const kParts[] = {
+    "<think>",
+    "</think>",
+    "<tool_call>",
+    "</tool_call>",
+    "<function=f>",
+    "<function=g>",
+    "</function>",
+    "<parameter=s>",
+    "<parameter=n>",
+    "<parameter=a>",
+    "</parameter>",
+    "\n",
+    " ",
+    "\r\n",
+    "word",
+    "Ünï",
+    "日本",
+    "🦙",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    "{\"name\": \"f\", \"arguments\": {",
+    "\"s\": \"x\"",
+    "null",
+    "true",
+    "1",
+    "<",
+    ">",
+    "</",
+    "f",
+    "<arg_key>",
+    "s</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "<|python_tag|>",
+    ";",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>",
+    "<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁end｜>",
+    "<|channel|>",
+    "analysis",
+    "final",
+    "commentary to=functions.f",
+    "<|message|>",
+    "<|end|>",
+    "<|start|>assistant",
+    "STOP",
+    "<tool_call>\n<function=f>\n<parameter=s>\nx\n</parameter>\n</function>\n</tool_call>",
+    "<tool_call>{\"name\": \"f\", \"arguments\": {\"s\": \"x\"}}</tool_call>",
+    "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"s\": \"x\"}}]",
+    "{\"name\": \"f\", \"parameters\": {\"s\": \"x\"}}",
+    "<tool_call>f\n<arg_key>s</arg_key>\n<arg_value>x</arg_value>\n</tool_call>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"n\": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "<|channel|>commentary to=functions.f<|message|>{\"n\": 1}<|call|>"};
 
 std::string random_text(std::mt19937& random) {
   std::string text;
@@ -97,8 +105,8 @@ std::string mutated(std::string text, std::mt19937& random) {
   return text;
 }
 
-ReadSettings random_settings(std::mt19937& random) {
-  ReadSettings settings{.template_name = kTemplates[random() % std::size(kTemplates)]};
+ReadSettings random_settings(const char* template_name, std::mt19937& random) {
+  ReadSettings settings{.template_name = template_name};
   if (random() % 5 != 0) settings.tools = kTools;
   settings.tool_choice_none = random() % 8 == 0;
   settings.one_call = random() % 8 == 0;
@@ -108,23 +116,34 @@ ReadSettings random_settings(std::mt19937& random) {
   return settings;
 }
 
-TEST(ReplyProperty, FiveThousandRepliesReadTheSameForRandomCuts) {
+class ReplyStyle : public testing::TestWithParam<const char*> {};
+
+TEST_P(ReplyStyle, FiveThousandRepliesReadTheSameForRandomCuts) {
   std::mt19937 random(11);
+  int calls = 0, reasonings = 0;
   for (int run = 0; run < 5000; ++run) {
-    const ReadSettings settings = random_settings(random);
+    const ReadSettings settings = random_settings(GetParam(), random);
     const std::string text = random_text(random);
     const ReadReply whole = read_reply(settings, {text});
+    calls += static_cast<int>(whole.calls.size());
+    reasonings += whole.reasoning.empty() ? 0 : 1;
     for (int cut = 0; cut < 4; ++cut)
       ASSERT_EQ(read_reply(settings, random_pieces(text, random)), whole)
-          << settings.template_name << " reasoning " << settings.starts_in_reasoning << ": " << Json(text);
-    ASSERT_EQ(read_reply(settings, pieces_of(text, 1)), whole) << settings.template_name << ": " << Json(text);
+          << " reasoning " << settings.starts_in_reasoning << ": " << Json(text);
+    ASSERT_EQ(read_reply(settings, pieces_of(text, 1)), whole) << Json(text);
   }
+  EXPECT_GT(calls, 50);
+  EXPECT_TRUE(reasonings > 50 || format_of(GetParam()).think_open.empty());
 }
+
+INSTANTIATE_TEST_SUITE_P(Templates, ReplyStyle, testing::ValuesIn(kTemplates),
+                         [](const auto& style) { return fmt::format("style_{}", style.index); });
 
 TEST(ReplyProperty, DamagedRepliesGiveValidEvents) {
   std::mt19937 random(12);
-  for (int run = 0; run < 5000; ++run) {
-    ReadSettings settings = random_settings(random);
+  const size_t rounds = support::mutation_rounds(5000);
+  for (size_t run = 0; run < rounds; ++run) {
+    ReadSettings settings = random_settings(kTemplates[random() % std::size(kTemplates)], random);
     settings.cut = false;
     const ReadReply reply = read_reply(settings, random_pieces(mutated(random_text(random), random), random));
     ASSERT_TRUE(text::is_valid_utf8(reply.content));
@@ -133,7 +152,7 @@ TEST(ReplyProperty, DamagedRepliesGiveValidEvents) {
   }
 }
 
-constexpr size_t kHostileBytes = 200'000;
+constexpr size_t kHostileBytes = 100'000;
 
 std::string repeated(const std::string& part, size_t bytes) {
   std::string text;

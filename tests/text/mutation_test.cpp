@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/error.hpp"
 #include "support/golden_path.hpp"
+#include "support/mutation_rounds.hpp"
 #include "text/chat_template.hpp"
 #include "text/golden_cases.hpp"
 #include "text/jinja/template.hpp"
@@ -21,12 +21,6 @@ using Json = nlohmann::ordered_json;
 using Random = std::mt19937;
 
 size_t below(Random& random, size_t count) { return count == 0 ? 0 : random() % count; }
-
-// How often each test mutates; LUCE_MUTATIONS sets another number.
-size_t rounds(size_t usual) {
-  const char* set = std::getenv("LUCE_MUTATIONS");
-  return set == nullptr ? usual : static_cast<size_t>(std::strtoull(set, nullptr, 10));
-}
 
 const std::vector<std::string> kNames = {"Qwen3.5-4B",
                                          "Qwen-Qwen3-0.6B",
@@ -95,7 +89,7 @@ TEST(Mutation, templates_render_or_fail_cleanly) {
     cases.push_back(Json::parse(read_text(base + ".cases.json")));
   }
   size_t rendered = 0;
-  const size_t count = rounds(5000);
+  const size_t count = support::mutation_rounds(5000);
   for (size_t round = 0; round < count; ++round) {
     const size_t which = below(random, sources.size());
     const std::string source = mutated(random, sources[which]);
@@ -160,7 +154,7 @@ TEST(Mutation, chats_render_or_fail_cleanly) {
     cases.push_back(Json::parse(read_text(base + ".cases.json")));
   }
   size_t rendered = 0;
-  const size_t count = rounds(3000);
+  const size_t count = support::mutation_rounds(3000);
   for (size_t round = 0; round < count; ++round) {
     const size_t which = below(random, cases.size());
     const Json& row = cases[which][below(random, cases[which].size())];

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -71,12 +72,11 @@ class HarmonyReader : public ReplyReader {
   }
 
   bool read_header() {
-    const std::string_view rest = incoming_.rest();
+    // What is looked at has a fixed length, so that the outcome does not depend on how the text was cut.
+    constexpr size_t kLongest = kMostHeader + 11;  // with "<|message|>"
+    const std::string_view rest = incoming_.rest().substr(0, kLongest);
     const MarkerScan scan = scan_markers(rest, kHeaderEnd, incoming_.closed());
-    const bool none = scan.marker < 0 && (incoming_.closed() || rest.size() > kMostHeader);
-    if (none && rest.find("<|channel|>") == std::string_view::npos) return begin_body(Part::answer, 0);
-    if (none) return incoming_.consume(rest.size()), false;  // a header that was cut is nothing to show
-    if (scan.marker < 0) return false;
+    if (scan.marker < 0) return (incoming_.closed() || rest.size() == kLongest) && read_no_header(rest);
     const std::string header(rest.substr(0, scan.text_bytes));
     const size_t bytes = scan.text_bytes + kHeaderEnd[0].size();
     if (std::string function = recipient_of(header); !function.empty()) {
@@ -85,6 +85,13 @@ class HarmonyReader : public ReplyReader {
       return begin_body(Part::call, bytes);
     }
     return begin_body(header.find("analysis") != std::string::npos ? Part::reasoning : Part::answer, bytes);
+  }
+
+  // The text is the answer, unless it is a header that was cut: that is nothing to show.
+  bool read_no_header(std::string_view rest) {
+    if (rest.find("<|channel|>") == std::string_view::npos) return begin_body(Part::answer, 0);
+    incoming_.consume(std::min(rest.size(), kMostHeader));
+    return !incoming_.rest().empty();
   }
 
   bool begin_body(Part part, size_t header_bytes) {
