@@ -130,13 +130,23 @@ std::unique_ptr<sampling::TokenConstraint> Completer::constraint(const ReplyPlan
   std::unique_ptr<sampling::TokenConstraint> constraint;
   if (plan.grammar != nullptr)
     constraint = std::make_unique<GrammarConstraint>(plan.grammar, token_table(), tokenizer_.vocabulary().end_tokens());
-  const bool reasons = plan.chat && (plan.starts_in_reasoning || plan.may_reason);
+  const bool reasons = plan.chat && (plan.starts_in_reasoning || plan.may_reason || format_->harmony);
   if (!settings.thinking_budget_tokens || *settings.thinking_budget_tokens < 0 || !reasons) return constraint;
-  ThinkingBudget::Tags tags{.open = format_->think_open,
-                            .close = format_->think_close,
-                            .close_tokens = tokenizer_.encode(format_->think_close, text::Special::parse)};
-  return std::make_unique<ThinkingBudget>(std::move(tags), *settings.thinking_budget_tokens, plan.starts_in_reasoning,
-                                          token_table(), std::move(constraint));
+  return std::make_unique<ThinkingBudget>(thinking_tags(plan), *settings.thinking_budget_tokens,
+                                          plan.starts_in_reasoning, token_table(), std::move(constraint));
+}
+
+// In the harmony format the reasoning is a message; where the model is free, the answer is begun for it.
+ThinkingBudget::Tags Completer::thinking_tags(const ReplyPlan& plan) const {
+  ThinkingBudget::Tags tags{.open = format_->think_open, .close = format_->think_close, .close_tokens = {}};
+  std::string closing = format_->think_close;
+  if (format_->harmony) {
+    tags.open = "<|channel|>analysis<|message|>";
+    tags.close = closing = "<|end|>";
+    if (plan.grammar == nullptr && plan.tools.empty()) closing += "<|start|>assistant<|channel|>final<|message|>";
+  }
+  tags.close_tokens = tokenizer_.encode(closing, text::Special::parse);
+  return tags;
 }
 
 StartResult Completer::start(const Prompt& prompt, const GenerationSettings& settings, int choice) const {

@@ -12,6 +12,7 @@
 
 #include "completion/input.hpp"
 #include "completion/text_event.hpp"
+#include "completion/thinking_budget.hpp"
 #include "engine/engine.hpp"
 
 namespace luce::text {
@@ -79,6 +80,7 @@ class Completer {
   std::shared_ptr<const TokenTable> token_table() const;
   std::unique_ptr<sampling::TokenConstraint> constraint(const ReplyPlan& plan,
                                                         const GenerationSettings& settings) const;
+  ThinkingBudget::Tags thinking_tags(const ReplyPlan& plan) const;
 
   engine::Engine& engine_;
   const text::Tokenizer& tokenizer_;

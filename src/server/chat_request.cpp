@@ -46,10 +46,21 @@ ToolChoice parse_tool_choice(const FieldReader& fields, const Json& tools) {
   return parsed;
 }
 
-std::optional<bool> parse_thinking(const FieldReader& fields) {
+// What templates know: gpt-oss takes three efforts, others only whether there is reasoning at all.
+const char* template_effort(const std::string& effort) {
+  if (effort == "none" || effort == "minimal" || effort == "low") return "low";
+  if (effort == "medium") return "medium";
+  if (effort == "high" || effort == "xhigh") return "high";
+  refuse_field("reasoning_effort", "must be none, minimal, low, medium, high or xhigh");
+}
+
+void parse_thinking(const FieldReader& fields, completion::ChatInput& input) {
   const auto effort = fields.string("reasoning_effort", 64);
-  if (effort == "none") return false;
-  return fields.boolean("enable_thinking");
+  input.enable_thinking = effort == "none" ? std::optional(false) : fields.boolean("enable_thinking");
+  if (!effort) return;
+  const char* const known = template_effort(*effort);
+  if (!input.template_kwargs.is_object()) input.template_kwargs = Json::object();
+  if (!input.template_kwargs.contains("reasoning_effort")) input.template_kwargs["reasoning_effort"] = known;
 }
 
 void parse_logprobs(const FieldReader& fields, sampling::SamplingSettings& out) {
@@ -74,7 +85,6 @@ ChatRequest parse_chat_request(Json body, const RequestBounds& bounds) {
   request.delivery = parse_delivery(body, bounds);
   parse_logprobs(fields, request.settings.sampling);
   request.input.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
-  request.input.enable_thinking = parse_thinking(fields);
   fields.object("chat_template_kwargs");
   const Json* const messages = fields.find("messages");
   if (messages == nullptr || !messages->is_array()) refuse_field("messages", "must be an array of messages");
@@ -84,6 +94,7 @@ ChatRequest parse_chat_request(Json body, const RequestBounds& bounds) {
   request.input.tool_choice = parse_tool_choice(fields, request.input.tools);
   request.input.messages = take(body, "messages");
   request.input.template_kwargs = take(body, "chat_template_kwargs");
+  parse_thinking(fields, request.input);
   return request;
 }
 

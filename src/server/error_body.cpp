@@ -25,6 +25,17 @@ std::string cut(std::string_view text, size_t most_bytes) {
   return std::string(text.substr(0, end)) + "...";
 }
 
+const char* anthropic_type(int status) {
+  switch (status) {
+    case 401: return "authentication_error";
+    case 403: return "permission_error";
+    case 404: return "not_found_error";
+    case 413: return "request_too_large";
+    case 503: return "overloaded_error";
+    default: return status < 500 ? "invalid_request_error" : "api_error";
+  }
+}
+
 nlohmann::ordered_json text_or_null(const std::string& text) {
   if (text.empty()) return nullptr;
   return text;
@@ -59,21 +70,26 @@ ApiError http_error(int status, std::string_view message) {
   return error;
 }
 
-std::string error_json(const ApiError& error) {
-  nlohmann::ordered_json body = {{"message", error.message},
-                                 {"type", error.type},
-                                 {"param", text_or_null(error.param)},
-                                 {"code", text_or_null(error.code)}};
-  if (error.prompt_tokens) body["n_prompt_tokens"] = *error.prompt_tokens;
-  if (error.context_tokens) body["n_ctx"] = *error.context_tokens;
-  const nlohmann::ordered_json whole = {{"error", std::move(body)}};
+std::string error_json(const ApiError& error, ErrorStyle style) {
+  nlohmann::ordered_json whole;
+  if (style == ErrorStyle::anthropic) {
+    whole = {{"type", "error"}, {"error", {{"type", anthropic_type(error.status)}, {"message", error.message}}}};
+  } else {
+    nlohmann::ordered_json body = {{"message", error.message},
+                                   {"type", error.type},
+                                   {"param", text_or_null(error.param)},
+                                   {"code", text_or_null(error.code)}};
+    if (error.prompt_tokens) body["n_prompt_tokens"] = *error.prompt_tokens;
+    if (error.context_tokens) body["n_ctx"] = *error.context_tokens;
+    whole["error"] = std::move(body);
+  }
   return whole.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-HttpResponse error_response(const ApiError& error) {
+HttpResponse error_response(const ApiError& error, ErrorStyle style) {
   HttpResponse response;
   response.status = error.status;
-  response.body = error_json(error);
+  response.body = error_json(error, style);
   if (error.status == 503) response.headers.push_back({"Retry-After", "1"});
   if (error.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
   return response;

@@ -20,13 +20,17 @@ struct ApiError {
   std::optional<int> context_tokens;  // likewise
 };
 
+/// Whose words an error is put into.
+enum class ErrorStyle { openai, anthropic };
+
 ApiError api_error(ErrorKind kind, std::string_view message, std::string_view param = {});
 /// For faults that exist only in HTTP: 405, 408, 414, 415, ...
 ApiError http_error(int status, std::string_view message);
 
-/// {"error":{"message","type","param","code"}}: at most about 1 KB, valid UTF-8 whatever the message holds.
-std::string error_json(const ApiError& error);
+/// {"error":{"message","type","param","code"}} or {"type":"error","error":{"type","message"}}: at most about 1 KB,
+/// valid UTF-8 whatever the message holds.
+std::string error_json(const ApiError& error, ErrorStyle style = ErrorStyle::openai);
 /// With Retry-After where trying again helps.
-HttpResponse error_response(const ApiError& error);
+HttpResponse error_response(const ApiError& error, ErrorStyle style = ErrorStyle::openai);
 
 }  // namespace luce::server

@@ -40,6 +40,10 @@ void Exchange::respond(const HttpResponse& response) {
   if (request_.method != "HEAD") send_all(response.body);
 }
 
+ErrorStyle Exchange::error_style() const {
+  return request_.path.starts_with("/v1/messages") ? ErrorStyle::anthropic : ErrorStyle::openai;
+}
+
 void Exchange::begin_stream(std::string_view content_type) {
   LUCE_CHECK(!answered(), "a request is answered once");
   chunked_ = request_.minor_version == 1;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/connection.hpp"
+#include "server/error_body.hpp"
 #include "server/http_message.hpp"
 
 namespace luce::server {
@@ -22,6 +23,9 @@ class Exchange {
   /// Headers that any answer gets, such as CORS.
   void add_header(std::string name, std::string value);
   void respond(const HttpResponse& response);
+  void respond_error(const ApiError& error) { respond(error_response(error, error_style())); }
+  /// As the API that the path belongs to words errors.
+  ErrorStyle error_style() const;
 
   /// Sends status 200 and headers at once; a body of unknown length follows (chunked, or up to the end for HTTP/1.0).
   void begin_stream(std::string_view content_type);

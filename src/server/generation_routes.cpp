@@ -1,5 +1,7 @@
 #include "server/generation_routes.hpp"
 
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/error.hpp"
@@ -9,6 +11,10 @@
 #include "server/completion_request.hpp"
 #include "server/error_body.hpp"
 #include "server/json_limits.hpp"
+#include "server/messages_format.hpp"
+#include "server/messages_request.hpp"
+#include "server/responses_format.hpp"
+#include "server/responses_request.hpp"
 
 namespace luce::server {
 namespace {
@@ -85,17 +91,39 @@ completion::Prompt prepare_chat(const ChatRequest& request, const completion::Co
   }
 }
 
+/// A chat of any API, read.
+struct ParsedChat {
+  const ChatRequest& request;
+  const ServedModel& model;
+  const GenerationRouteSettings& settings;
+};
+
+using FormatMaker = std::function<std::unique_ptr<ReplyFormat>(const completion::Prompt&)>;
+
 RequestBounds bounds_of(const ServedModel& model, const GenerationRouteSettings& settings) {
   return {model.vocabulary, settings.most_choices};
 }
 
 void deliver(Exchange& exchange, RequestRecord& record, Admission admission, ReplyFormat& format,
              DeliverySettings settings) {
-  if (admission.refusal) return exchange.respond(error_response(*admission.refusal));
+  if (admission.refusal) return exchange.respond_error(*admission.refusal);
   ReplyDelivery delivery(exchange, format, settings);
   record.outcome = delivery.run(std::move(admission.replies));
   record.prompt_tokens = delivery.totals().prompt_tokens();
   record.completion_tokens = delivery.totals().completion_tokens();
+}
+
+void answer_parsed_chat(Exchange& exchange, RequestRecord& record, const ParsedChat& chat,
+                        const FormatMaker& make_format) {
+  const ChatRequest& request = chat.request;
+  check_model(request.model, chat.model, chat.settings.strict_model);
+  if (const auto refusal = refuse_by_bytes(text_bytes(request.input.messages), chat.model, request.settings.max_tokens))
+    return exchange.respond_error(*refusal);
+  const completion::Prompt prompt = prepare_chat(request, *chat.model.completer);
+  Admission admission = admit(*chat.model.completer, {prompt}, request.settings, request.delivery.choices);
+  const std::unique_ptr<ReplyFormat> format = make_format(prompt);
+  deliver(exchange, record, std::move(admission), *format,
+          {request.delivery, request.delivery.choices, chat.settings.keep_alive_interval});
 }
 
 std::vector<completion::Prompt> prepare_all(const CompletionRequest& request, const completion::Completer& completer) {
@@ -117,16 +145,37 @@ std::vector<std::string> echo_prefixes(const CompletionRequest& request) {
 
 void answer_chat(Exchange& exchange, RequestRecord& record, const ServedModel& model,
                  const GenerationRouteSettings& settings) {
-  ChatRequest request = parse_chat_request(parse_json_object(exchange.request().body), bounds_of(model, settings));
-  check_model(request.model, model, settings.strict_model);
-  if (const auto refusal = refuse_by_bytes(text_bytes(request.input.messages), model, request.settings.max_tokens))
-    return exchange.respond(error_response(*refusal));
+  const ChatRequest request =
+      parse_chat_request(parse_json_object(exchange.request().body), bounds_of(model, settings));
+  answer_parsed_chat(exchange, record, {request, model, settings}, [&](const completion::Prompt&) {
+    return std::make_unique<ChatFormat>(make_identity("chatcmpl-", model.name), request.delivery.choices,
+                                        request.settings.sampling.logprobs);
+  });
+}
+
+void answer_messages(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                     const GenerationRouteSettings& settings) {
+  const ChatRequest request =
+      parse_chat_request(chat_of_messages(parse_json_object(exchange.request().body)), bounds_of(model, settings));
+  answer_parsed_chat(exchange, record, {request, model, settings}, [&](const completion::Prompt& prompt) {
+    return std::make_unique<MessagesFormat>(make_identity("msg_", model.name), static_cast<int>(prompt.tokens.size()));
+  });
+}
+
+HttpResponse count_tokens_response(const std::string& body, const ServedModel& model,
+                                   const GenerationRouteSettings& settings) {
+  const ChatRequest request = parse_chat_request(chat_of_messages(parse_json_object(body)), bounds_of(model, settings));
   const completion::Prompt prompt = prepare_chat(request, *model.completer);
-  Admission admission = admit(*model.completer, {prompt}, request.settings, request.delivery.choices);
-  ChatFormat format(make_identity("chatcmpl-", model.name), request.delivery.choices,
-                    request.settings.sampling.logprobs);
-  deliver(exchange, record, std::move(admission), format,
-          {request.delivery, request.delivery.choices, settings.keep_alive_interval});
+  return {200, "application/json", Json{{"input_tokens", prompt.tokens.size()}}.dump(), {}};
+}
+
+void answer_responses(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                      const GenerationRouteSettings& settings) {
+  const ChatRequest request =
+      parse_chat_request(chat_of_responses(parse_json_object(exchange.request().body)), bounds_of(model, settings));
+  answer_parsed_chat(exchange, record, {request, model, settings}, [&](const completion::Prompt&) {
+    return std::make_unique<ResponsesFormat>(make_identity("resp_", model.name));
+  });
 }
 
 void answer_completion(Exchange& exchange, RequestRecord& record, const ServedModel& model,
@@ -138,7 +187,7 @@ void answer_completion(Exchange& exchange, RequestRecord& record, const ServedMo
     const auto* const text = std::get_if<std::string>(&each);
     if (text == nullptr) continue;
     if (const auto refusal = refuse_by_bytes(text->size(), model, request.settings.max_tokens))
-      return exchange.respond(error_response(*refusal));
+      return exchange.respond_error(*refusal);
   }
   const std::vector<completion::Prompt> prompts = prepare_all(request, *model.completer);
   Admission admission = admit(*model.completer, prompts, request.settings, request.delivery.choices);

@@ -19,6 +19,17 @@ struct GenerationRouteSettings {
 void answer_chat(Exchange& exchange, RequestRecord& record, const ServedModel& model,
                  const GenerationRouteSettings& settings);
 
+/// POST /v1/messages of the Anthropic API.
+void answer_messages(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                     const GenerationRouteSettings& settings);
+/// POST /v1/messages/count_tokens.
+HttpResponse count_tokens_response(const std::string& body, const ServedModel& model,
+                                   const GenerationRouteSettings& settings);
+
+/// POST /v1/responses of the OpenAI API; nothing is stored.
+void answer_responses(Exchange& exchange, RequestRecord& record, const ServedModel& model,
+                      const GenerationRouteSettings& settings);
+
 /// POST /v1/completions.
 void answer_completion(Exchange& exchange, RequestRecord& record, const ServedModel& model,
                        const GenerationRouteSettings& settings);

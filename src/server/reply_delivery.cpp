@@ -85,7 +85,7 @@ bool ReplyDelivery::stream_event(int choice, const completion::TextEvent& event)
   const bool last = running_ == 0 && !settings_.options.include_usage;
   if (last && !chunks.empty()) chunks.back()["timings"] = totals_.timings();
   std::string frames;
-  for (const Json& each : chunks) frames += fmt::format("data: {}\n\n", dump(each));
+  for (const Json& each : chunks) frames += format_.frame(each);
   last_sent_ = Clock::now();
   return exchange_.write(frames);
 }
@@ -99,10 +99,10 @@ bool ReplyDelivery::idle() {
 
 void ReplyDelivery::fail_with(const completion::Failure& failure) {
   failed_ = true;
-  if (!exchange_.streaming()) return exchange_.respond(error_response(error_of(failure)));
+  if (!exchange_.streaming()) return exchange_.respond_error(error_of(failure));
   ApiError error = error_of(failure);
   if (error.code.empty()) error.code = error.type;
-  exchange_.write(fmt::format("data: {}\n\n", error_json(error)));
+  exchange_.write(format_.frame(format_.failure_chunk(Json::parse(error_json(error)))));
   exchange_.end_stream();
   exchange_.break_off();
 }
@@ -117,9 +117,9 @@ Outcome ReplyDelivery::finish() {
   if (settings_.options.include_usage) {
     Json chunk = format_.usage_chunk(totals_.usage());
     chunk["timings"] = totals_.timings();
-    exchange_.write(fmt::format("data: {}\n\n", dump(chunk)));
+    exchange_.write(format_.frame(chunk));
   }
-  const bool sent = exchange_.write("data: [DONE]\n\n");
+  const bool sent = exchange_.write(format_.last_frame());
   exchange_.end_stream();
   return sent ? Outcome::completed : Outcome::cancelled;
 }

@@ -1,10 +1,24 @@
 #include "server/reply_format.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <random>
 
 namespace luce::server {
+
+namespace {
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string ReplyFormat::frame(const Json& chunk) const { return fmt::format("data: {}\n\n", dump(chunk)); }
+
+std::string named_frame(const Json& chunk) {
+  return fmt::format("event: {}\ndata: {}\n\n", chunk.at("type").get<std::string>(), dump(chunk));
+}
 
 ReplyIdentity make_identity(const std::string& prefix, const std::string& model) {
   constexpr std::string_view kLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -31,10 +31,19 @@ class ReplyFormat {
   /// The chunk without choices that carries the usage.
   virtual Json usage_chunk(Json usage) = 0;
 
+  /// How a chunk goes over the wire, and what comes after the last one.
+  virtual std::string frame(const Json& chunk) const;
+  virtual std::string last_frame() const { return "data: [DONE]\n\n"; }
+  /// The chunk for a reply that failed in the middle; `error`: {"error": {...}}.
+  virtual Json failure_chunk(Json error) { return error; }
+
   /// Takes an event of a choice into the whole answer.
   virtual void collect(int choice, const completion::TextEvent& event) = 0;
   virtual Json whole(Json usage) = 0;
 };
+
+/// A frame of a stream whose events are named by their type.
+std::string named_frame(const Json& chunk);
 
 /// U+FFFD for each byte that is no part of valid UTF-8.
 std::string replace_invalid_utf8(const std::string& text);

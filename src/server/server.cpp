@@ -137,6 +137,15 @@ void Server::add_routes() {
   router_.add({"POST", "/v1/completions", false, true, [this](Exchange& exchange, RequestRecord& record) {
                  answer_completion(exchange, record, ready_model(), settings_.generation);
                }});
+  router_.add({"POST", "/v1/messages", false, true, [this](Exchange& exchange, RequestRecord& record) {
+                 answer_messages(exchange, record, ready_model(), settings_.generation);
+               }});
+  router_.add({"POST", "/v1/messages/count_tokens", false, true, [this](Exchange& exchange, RequestRecord&) {
+                 exchange.respond(count_tokens_response(exchange.request().body, ready_model(), settings_.generation));
+               }});
+  router_.add({"POST", "/v1/responses", false, true, [this](Exchange& exchange, RequestRecord& record) {
+                 answer_responses(exchange, record, ready_model(), settings_.generation);
+               }});
   router_.add({"POST", "/v1/embeddings", false, false, [](Exchange&, RequestRecord&) {
                  fail(ErrorKind::unsupported, "Embeddings are not offered: this server generates text only.");
                }});
@@ -163,9 +172,9 @@ void Server::answer(std::unique_ptr<Connection> connection, const Router& router
   record.method = exchange.request().method;
   record.peer = exchange.peer();
   if (refusal)
-    exchange.respond(error_response(http_error(refusal->status, refusal->message)));
+    exchange.respond_error(http_error(refusal->status, refusal->message));
   else if (overloaded)
-    exchange.respond(error_response(api_error(ErrorKind::overloaded, "Too many requests at once; try again later.")));
+    exchange.respond_error(api_error(ErrorKind::overloaded, "Too many requests at once; try again later."));
   else
     respond(exchange, router, record);
   if (record.outcome == Outcome::rejected) record.outcome = outcome_of_status(exchange.status());
@@ -189,14 +198,14 @@ void Server::respond(Exchange& exchange, const Router& router, RequestRecord& re
 bool Server::refuse_foreign(Exchange& exchange) {
   const HttpRequest& request = exchange.request();
   if (!access_.host_allowed(request)) {
-    exchange.respond(error_response(
-        api_error(ErrorKind::forbidden, "This Host is not served here; add it to --allowed-hosts to allow it.")));
+    exchange.respond_error(
+        api_error(ErrorKind::forbidden, "This Host is not served here; add it to --allowed-hosts to allow it."));
     return true;
   }
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && access_.foreign_origin(request)) {
-    exchange.respond(error_response(api_error(
-        ErrorKind::forbidden, "Pages of this Origin may not call; add it to --allowed-hosts to allow them.")));
+    exchange.respond_error(
+        api_error(ErrorKind::forbidden, "Pages of this Origin may not call; add it to --allowed-hosts to allow them."));
     return true;
   }
   if (request.method != "OPTIONS") return false;
@@ -215,26 +224,27 @@ void Server::run_route(Exchange& exchange, const Router& router, RequestRecord& 
   const Route* const route = router.find(request.method, request.path);
   record.route = route == nullptr ? "other" : route->path;
   if ((route == nullptr || !route->open) && !access_.key_right(request))
-    return exchange.respond(error_response(
-        api_error(ErrorKind::unauthorized, "The API key is missing or wrong; send 'Authorization: Bearer KEY'.")));
+    return exchange.respond_error(
+        api_error(ErrorKind::unauthorized, "The API key is missing or wrong; send 'Authorization: Bearer KEY'."));
   if (route != nullptr) return run_handler(exchange, *route, record);
   const std::string methods = router.methods_of(request.path);
   if (methods.empty())
-    return exchange.respond(error_response(
-        api_error(ErrorKind::not_found, "There is no such route; POST /v1/chat/completions answers chats.")));
-  HttpResponse response = error_response(http_error(405, "This route does not take that method, but: " + methods));
+    return exchange.respond_error(
+        api_error(ErrorKind::not_found, "There is no such route; POST /v1/chat/completions answers chats."));
+  HttpResponse response =
+      error_response(http_error(405, "This route does not take that method, but: " + methods), exchange.error_style());
   response.headers.push_back({"Allow", methods});
   exchange.respond(response);
 }
 
 void Server::run_handler(Exchange& exchange, const Route& route, RequestRecord& record) {
-  if (const auto error = wrong_body_type(exchange.request())) return exchange.respond(error_response(*error));
+  if (const auto error = wrong_body_type(exchange.request())) return exchange.respond_error(*error);
   try {
     route.handler(exchange, record);
   } catch (...) {
     const ApiError error = error_of_exception(std::current_exception());
     record.outcome = outcome_of_status(error.status);
-    if (!exchange.answered()) return exchange.respond(error_response(error));
+    if (!exchange.answered()) return exchange.respond_error(error);
     exchange.break_off();
   }
 }

@@ -4,6 +4,7 @@ namespace luce::server {
 
 WorkerLane::WorkerLane(int threads, size_t queue_capacity, Work work)
     : queue_capacity_(queue_capacity), work_(std::move(work)) {
+  const std::lock_guard lock(mutex_);
   threads_.reserve(static_cast<size_t>(threads));
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
 }
@@ -13,7 +14,8 @@ WorkerLane::~WorkerLane() { stop(); }
 bool WorkerLane::try_add(std::unique_ptr<Connection>& connection) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || queue_.size() >= queue_capacity_) return false;
+    // A burst may come before idle threads have woken: what they will take does not count.
+    if (stopping_ || queue_.size() + busy_ >= queue_capacity_ + threads_.size()) return false;
     queue_.push_back(std::move(connection));
   }
   changed_.notify_one();
@@ -37,8 +39,11 @@ void WorkerLane::loop() {
     if (queue_.empty()) return;
     std::unique_ptr<Connection> connection = std::move(queue_.front());
     queue_.pop_front();
+    ++busy_;
     lock.unlock();
     work_(std::move(connection));
+    lock.lock();
+    --busy_;
   }
 }
 

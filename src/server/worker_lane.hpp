@@ -37,6 +37,7 @@ class WorkerLane {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Connection>> queue_;  // guarded by mutex_
+  size_t busy_ = 0;                                // threads at work; guarded by mutex_
   bool stopping_ = false;                          // guarded by mutex_
   std::vector<std::thread> threads_;
 };

@@ -113,7 +113,7 @@ class ChatTemplate::Impl {
     using Repair = bool (*)(Json&);
     std::optional<Error> refusal;
     for (const Repair repair : {Repair{}, Repair{fold_late_systems}, Repair{wrap_broken_arguments},
-                                Repair{merge_neighbours}, Repair{move_system_to_user}}) {
+                                Repair{shorten_call_ids}, Repair{merge_neighbours}, Repair{move_system_to_user}}) {
       if (repair != nullptr && !repair(messages)) continue;
       if (repair == move_system_to_user) merge_neighbours(messages);
       try {

@@ -1,5 +1,9 @@
 #include "text/message_folding.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "text/message_reading.hpp"
@@ -8,6 +12,8 @@ namespace luce::text {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t kShortId = 9;
 
 bool has_role(const Json& message, const char* role) { return message.at("role") == role; }
 
@@ -73,6 +79,22 @@ void drop_blanks(Json& messages) {
   messages = std::move(out);
 }
 
+bool is_short_id(const std::string& id) {
+  return id.size() == kShortId && std::all_of(id.begin(), id.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+         });
+}
+
+// The FNV-1a hash of the id in base 62: nine of its digits take 53 bits of it.
+std::string short_id(const std::string& id) {
+  static constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  std::string text;
+  for (; text.size() < kShortId; hash /= kDigits.size()) text.push_back(kDigits[hash % kDigits.size()]);
+  return text;
+}
+
 bool can_merge(const Json& a, const Json& b) {
   if (a["role"] != b["role"] || a.contains("tool_calls") || b.contains("tool_calls")) return false;
   return has_role(a, "user") || has_role(a, "assistant");
@@ -122,6 +144,22 @@ bool wrap_broken_arguments(Json& messages) {
       arguments = std::move(wrapped);
       changed = true;
     }
+  }
+  return changed;
+}
+
+bool shorten_call_ids(Json& messages) {
+  bool changed = false;
+  const auto shorten = [&changed](Json& holder, const char* key) {
+    const auto id = holder.find(key);
+    if (id == holder.end() || !id->is_string() || is_short_id(*id)) return;
+    *id = short_id(*id);
+    changed = true;
+  };
+  for (Json& message : messages) {
+    shorten(message, "tool_call_id");
+    if (!message.contains("tool_calls")) continue;
+    for (Json& call : message["tool_calls"]) shorten(call, "id");
   }
   return changed;
 }

@@ -22,6 +22,9 @@ nlohmann::ordered_json even_out(const nlohmann::ordered_json& messages, const Ca
 bool fold_late_systems(nlohmann::ordered_json& messages);
 /// Arguments that are no JSON object become the only member of one.
 bool wrap_broken_arguments(nlohmann::ordered_json& messages);
+/// Ids of calls, in calls and results alike, become nine letters and digits (templates of Mistral take no other); equal
+/// ids stay equal.
+bool shorten_call_ids(nlohmann::ordered_json& messages);
 /// Neighbouring user messages, and neighbouring assistant messages without calls, become one, an empty line between.
 bool merge_neighbours(nlohmann::ordered_json& messages);
 /// The system message goes into the first user message, an empty line between.

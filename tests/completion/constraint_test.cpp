@@ -212,6 +212,20 @@ TEST(Budget, ZeroClosesAtOnceAndAnAnswerIsNoReasoning) {
   EXPECT_TRUE(opened.forced());
 }
 
+// In the harmony format reasoning is a message, and the answer is begun for the model.
+TEST(Budget, ClosesAMessageOfReasoning) {
+  const std::string closing = "<|end|><|start|>assistant<|channel|>final<|message|>";
+  ThinkingBudget budget({"<|channel|>analysis<|message|>", "<|end|>", tokens(closing)}, 2, false, token_table(),
+                        nullptr);
+  for (const int32_t each : tokens("<|channel|>analysis<|message|>")) {
+    EXPECT_FALSE(budget.forced());
+    budget.accept(each);
+  }
+  for (int i = 0; i < 2 && !budget.forced(); ++i) budget.accept(token("The"));
+  force_all(budget, closing);
+  EXPECT_FALSE(budget.forced());
+}
+
 TEST(Budget, HoldsWithAGrammarToo) {
   ReplyPlan plan = chat_plan();
   plan.starts_in_reasoning = true;

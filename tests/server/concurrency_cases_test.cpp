@@ -1,4 +1,4 @@
-// Cases of tests/golden/cases/concurrency.jsonl that a running server decides; paces are a tenth of those given.
+// Cases of tests/golden/cases/concurrency.jsonl that a running server decides, with their numbers and paces.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -53,7 +53,7 @@ class OneSlot : public testing::Test {
 
 TEST_F(OneSlot, DisconnectWhileStreaming) {
   read_case("concurrency", "disconnect-while-streaming");
-  server.hooks().decode_step_ms = 10;
+  server.hooks().decode_step_ms = 20;
   {
     TestClient client(server.port());
     client.send(chat_text(long_chat(true)));
@@ -69,11 +69,12 @@ TEST_F(OneSlot, DisconnectWhileStreaming) {
 
 TEST_F(OneSlot, DisconnectWithoutStream) {
   read_case("concurrency", "disconnect-without-stream");
-  server.hooks().decode_step_ms = 10;
+  server.hooks().decode_step_ms = 20;
   {
     TestClient client(server.port());
     client.send(chat_text(long_chat(false)));
     EXPECT_TRUE(eventually([&] { return server.engine().status().running == 1; }));
+    std::this_thread::sleep_for(milliseconds(500));
   }
   const auto begin = Clock::now();
   EXPECT_EQ(server.chat(small_chat("hi", 1)).status, 200);
@@ -81,24 +82,29 @@ TEST_F(OneSlot, DisconnectWithoutStream) {
   EXPECT_EQ(cancelled(server), 1);
 }
 
-TEST_F(OneSlot, DisconnectDuringPrefill) {
+TEST(ConcurrencyCases, DisconnectDuringPrefill) {
   read_case("concurrency", "disconnect-during-prefill");
-  server.hooks().prompt_step_ms = 150;
-  const Json body = {{"prompt", std::vector<int>(448, 7)}, {"stream", true}, {"max_tokens", 4}};
+  ServerOptions options;
+  options.slots = 1;
+  options.n_ctx = 1024;
+  RunningServer server(options);
+  server.hooks().prompt_step_ms = 200;
+  const Json body = {{"prompt", std::vector<int>(640, 7)}, {"stream", true}, {"max_tokens", 4}};
   {
     TestClient client(server.port());
     client.send(request_text("POST", "/v1/completions", body.dump()));
     EXPECT_TRUE(eventually([&] { return server.hooks().prompt_rows > 0; }));
+    std::this_thread::sleep_for(milliseconds(500));
   }
   EXPECT_TRUE(eventually([&] { return cancelled(server) == 1; }, milliseconds(600)));
-  EXPECT_LT(server.hooks().prompt_rows, 448);
+  EXPECT_LT(server.hooks().prompt_rows, 640);
   server.hooks().prompt_step_ms = 0;
   EXPECT_EQ(server.chat(small_chat("hi", 1)).status, 200);
 }
 
 TEST_F(OneSlot, DisconnectWhileQueued) {
   read_case("concurrency", "disconnect-while-queued");
-  server.hooks().decode_step_ms = 5;
+  server.hooks().decode_step_ms = 20;
   Json a = long_chat(true);
   a["max_tokens"] = 150;
   TestClient first(server.port());
@@ -122,7 +128,7 @@ TEST_F(OneSlot, QueuedDisconnectLeavesRunningAlone) {
   a["max_tokens"] = 40;
   a["temperature"] = 0;
   const HttpReply alone = server.chat(a);
-  server.hooks().decode_step_ms = 5;
+  server.hooks().decode_step_ms = 50;
   TestClient client(server.port());
   client.send(chat_text(a));
   EXPECT_TRUE(eventually([&] { return server.engine().status().running == 1; }));
@@ -161,7 +167,7 @@ TEST(ConcurrencyCases, OverloadGives503) {
   options.slots = 1;
   options.queue = 2;
   RunningServer server(options);
-  server.hooks().decode_step_ms = 5;
+  server.hooks().decode_step_ms = 33;
   Json body = long_chat(false);
   body["max_tokens"] = 60;
   std::vector<std::future<std::pair<HttpReply, double>>> replies;
@@ -171,13 +177,13 @@ TEST(ConcurrencyCases, OverloadGives503) {
       HttpReply reply = server.chat(body);
       return std::pair(std::move(reply), std::chrono::duration<double>(Clock::now() - begin).count());
     }));
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 40; ++i) {
     for (const char* path : {"/health", "/metrics"}) {
       const auto begin = Clock::now();
       EXPECT_EQ(server.get(path).status, 200);
       EXPECT_LT(Clock::now() - begin, milliseconds(500));
     }
-    std::this_thread::sleep_for(milliseconds(50));
+    std::this_thread::sleep_for(milliseconds(100));
   }
   int answered = 0;
   for (auto& each : replies) {
@@ -223,11 +229,15 @@ TEST(ConcurrencyCases, NoForeignMarkersUnderLoad) {
     std::string marker;
     for (int i = 0; i < 8; ++i) marker += static_cast<char>('a' + random() % 26);
     std::string system;
-    for (int i = 0; i < 10; ++i) system += marker + " ";
+    for (int i = 0; i < 20; ++i) system += marker + " ";
     std::vector<std::pair<Json, std::string>> seen;
     Json messages;
-    for (int round = 0; round < 6; ++round) {
-      if (round % 3 == 0) messages = Json::array({{{"role", "system"}, {"content", system}}});
+    for (int round = 0; round < 30; ++round) {
+      // Half of the rounds append, a quarter edit the latest question, a quarter begin anew.
+      const unsigned kind = round == 0 ? 3 : random() % 4;
+      if (kind == 3 || messages.size() > 9) messages = Json::array({{{"role", "system"}, {"content", system}}});
+      if (kind == 2)
+        for (int i = 0; i < 2 && messages.size() > 1; ++i) messages.erase(messages.size() - 1);
       messages.push_back({{"role", "user"}, {"content", "round " + std::to_string(random() % 1000)}});
       const Json body = {{"messages", messages}, {"temperature", 0}, {"max_tokens", 6}};
       const HttpReply reply = server.chat(body);
@@ -239,7 +249,7 @@ TEST(ConcurrencyCases, NoForeignMarkersUnderLoad) {
     return seen;
   };
   std::vector<std::future<std::vector<std::pair<Json, std::string>>>> clients;
-  for (unsigned i = 0; i < 6; ++i) clients.push_back(std::async(std::launch::async, run_client, i));
+  for (unsigned i = 0; i < 8; ++i) clients.push_back(std::async(std::launch::async, run_client, i));
   ServerOptions fresh_options = options;
   fresh_options.slots = 1;
   fresh_options.prompt_cache_bytes = 0;
@@ -253,7 +263,7 @@ TEST(ConcurrencyCases, NoForeignMarkersUnderLoad) {
 
 TEST(ConcurrencyCases, UnloadDoesNotRace) {
   read_case("concurrency", "unload-does-not-race");
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 20; ++round) {
     RunningServer server;
     std::atomic<bool> stop = false;
     std::vector<std::thread> clients;
@@ -289,10 +299,10 @@ TEST(ConcurrencyCases, ManyShortConnections) {
   const int files_before = open_files();
   const int threads_before = threads();
   std::vector<std::thread> clients;
-  for (int i = 0; i < 16; ++i)
+  for (int i = 0; i < 32; ++i)
     clients.emplace_back([&server] {
-      for (int n = 0; n < 120; ++n) EXPECT_EQ(server.get("/health").status, 200);
-      for (int n = 0; n < 8; ++n) EXPECT_EQ(server.chat(small_chat("hi", 1)).status, 200);
+      for (int n = 0; n < 157; ++n) EXPECT_EQ(server.get("/health").status, 200);
+      for (int n = 0; n < 16; ++n) EXPECT_EQ(server.chat(small_chat("hi", 1)).status, 200);
     });
   for (std::thread& each : clients) each.join();
   EXPECT_TRUE(eventually([&] { return std::abs(open_files() - files_before) <= 8; }, milliseconds(4000)));

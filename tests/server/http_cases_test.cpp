@@ -157,24 +157,16 @@ TEST(HttpCases, WrongTypeInAnyField) {
   server.expect_alive();
 }
 
-TEST(HttpCases, WrongTypeOtherEndpoints) {
+// The other endpoints of the case are tried in other_api_test.cpp.
+TEST(HttpCases, WrongTypeInCompletions) {
   const Json given = read_case("http", "wrong-type-other-endpoints")["given"];
   const RunningServer server;
-  for (const auto& [endpoint, fields] : given["endpoints"].items()) {
-    const std::string path = endpoint.substr(endpoint.find(' ') + 1);
-    for (const std::string field : fields)
-      for (const Json& value : given["values"]) {
-        const Json body =
-            path == "/v1/completions" ? replaced({{"prompt", "a"}, {"max_tokens", 1}}, field, value) : Json::object();
-        const HttpReply reply = server.post(path, body);
-        // /v1/messages and /v1/responses are not offered yet.
-        if (path == "/v1/completions") {
-          EXPECT_THAT(reply.status, AnyOf(200, 400)) << field << value;
-        } else {
-          EXPECT_EQ(reply.status, 404);
-        }
-      }
-  }
+  for (const std::string field : given["endpoints"]["POST /v1/completions"])
+    for (const Json& value : given["values"]) {
+      const HttpReply reply =
+          server.post("/v1/completions", replaced({{"prompt", "a"}, {"max_tokens", 1}}, field, value));
+      EXPECT_THAT(reply.status, AnyOf(200, 400)) << field << value;
+    }
   server.expect_alive();
 }
 

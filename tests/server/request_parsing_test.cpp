@@ -228,5 +228,27 @@ TEST(JsonLimits, RefuseDepthSizeAndWideObjects) {
   EXPECT_FALSE(fault_of([&] { parse_json_object(quoted); }));
 }
 
+TEST(RequestParsing, ReasoningEffortsReachTheTemplate) {
+  const auto parse = [](const char* effort) {
+    Json body = {{"messages", Json::array({{{"role", "user"}, {"content", "hi"}}})}};
+    body["reasoning_effort"] = effort;
+    return parse_chat_request(body, {2048, 8}).input;
+  };
+  for (const auto& [given, known] : std::vector<std::pair<const char*, const char*>>{{"none", "low"},
+                                                                                     {"minimal", "low"},
+                                                                                     {"low", "low"},
+                                                                                     {"medium", "medium"},
+                                                                                     {"high", "high"},
+                                                                                     {"xhigh", "high"}}) {
+    EXPECT_EQ(parse(given).template_kwargs["reasoning_effort"], known);
+    EXPECT_EQ(parse(given).enable_thinking, std::string(given) == "none" ? std::optional(false) : std::nullopt);
+  }
+  EXPECT_THROW(parse("much"), Error);
+  Json body = {{"messages", Json::array({{{"role", "user"}, {"content", "hi"}}})}};
+  body["reasoning_effort"] = "high";
+  body["chat_template_kwargs"] = {{"reasoning_effort", "own"}};
+  EXPECT_EQ(parse_chat_request(body, {2048, 8}).input.template_kwargs["reasoning_effort"], "own");
+}
+
 }  // namespace
 }  // namespace luce::server

@@ -232,11 +232,5 @@ TEST(StreamingCases, ChatLogprobsShape) {
   EXPECT_EQ(replace_invalid_utf8(bytes), contents[0]);
 }
 
-TEST(StreamingCases, OtherApisAreNotOfferedYet) {
-  const RunningServer server;
-  EXPECT_EQ(server.post("/v1/messages", request_of("messages-api-text-events")).status, 404);
-  EXPECT_EQ(server.post("/v1/responses", request_of("responses-api-text-events")).status, 404);
-}
-
 }  // namespace
 }  // namespace luce::server

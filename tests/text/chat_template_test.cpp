@@ -177,6 +177,21 @@ TEST(ChatTemplate, variables_of_the_request_replace_none_of_ours) {
   EXPECT_EQ(prompt(source, input), "1TrueTrueredFalseFalse");
 }
 
+// Clients bring calls of other models along, with ids as those have them.
+TEST(ChatTemplate, foreign_call_ids_become_what_the_template_takes) {
+  const ChatTemplate chat(read_text(support::golden_path("templates/mistralai-Mistral-Nemo-Instruct-2407.jinja")));
+  ChatInput input;
+  input.messages = Json::parse(R"([{"role":"user","content":"a"},
+      {"role":"assistant","content":"","tool_calls":[{"id":"call_0123456789abcdef01234567","type":"function","function":{"name":"f","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"call_0123456789abcdef01234567","content":"r"}])");
+  const std::string prompt = chat.render(input).text;
+  const size_t id = prompt.find("\"id\": \""), result = prompt.find("\"call_id\": \"");
+  ASSERT_NE(id, std::string::npos) << prompt;
+  ASSERT_NE(result, std::string::npos) << prompt;
+  EXPECT_EQ(prompt.substr(id + 7, 10), prompt.substr(result + 12, 10)) << prompt;
+  EXPECT_EQ(prompt[id + 16], '"') << prompt;
+}
+
 TEST(ChatTemplate, prefill_goes_on_where_the_message_ends) {
   const ChatTemplate plain(kPlain);
   const ChatPrompt rendered = plain.render(chat({message("user", "u"), message("assistant", "Sure: ")}));

@@ -46,6 +46,9 @@ class Merge {
       else if (merged_[key] != value)
         merged_[key] = joined(key, merged_[key], value);
     }
+    const bool nullable = base_.value("nullable", Json()) == true && more_.value("nullable", Json()) == true;
+    nullable ? void(merged_["nullable"] = true) : void(merged_.erase("nullable"));
+    if (merged_.contains("allOf") && !merged_["allOf"].is_array()) refuse("allOf", "must be a list");
     for (Json& each : apart_) merged_["allOf"].push_back(std::move(each));
     join_values();
     join_members();
@@ -64,7 +67,6 @@ class Merge {
     if (numbers && key == "multipleOf") return common_multiple(a, b);
     if (key == "type") return common_types(a, b);
     if (key == "uniqueItems") return a == true || b == true;
-    if (key == "nullable") return a == true && b == true;
     if (key == "pattern" || (key == "format" && enforced_formats(a, b)))
       refuse(key, "is given twice with different values, which cannot be enforced together");
     if (key == "items" || key == "prefixItems" || key == "additionalItems" || key == "unevaluatedItems")
