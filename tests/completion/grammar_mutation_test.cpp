@@ -92,7 +92,29 @@ TEST(GrammarMutation, Schemas) {
   }
   EXPECT_GT(outcome.built, rounds / 10);
   EXPECT_GT(outcome.written, rounds / 20);
-  EXPECT_LT(base::resident_bytes() - before, 256 << 20);
+  EXPECT_LT(base::resident_bytes() - before, support::kMostMutationBytes);
+}
+
+// Each letter may begin another level: what is open grows with the text.
+TEST(GrammarMutation, AGrammarThatIsTooAmbiguousFailsSoon) {
+  const auto program = gbnf_program("root ::= item (\",\" item)* | \"x\"{2,5}\nitem ::= [a-z]+ root \")\"");
+  GrammarMachine machine(program);
+  const std::clock_t begin = std::clock();
+  int state = machine.start();
+  const auto try_all = [&] {
+    for (int token = 0; token < 2000; ++token) {
+      int next = GrammarMachine::kDead;
+      for (int byte = 0; byte < 256; ++byte) next = std::max(next, machine.next(state, static_cast<uint8_t>(byte)));
+      state = machine.trim(machine.next(state, 'a'));
+      if (std::clock() - begin > CLOCKS_PER_SEC / 2) return;
+    }
+  };
+  EXPECT_THROW(
+      {
+        try_all();
+        for (int i = 0; i < 100'000; ++i) state = machine.next(state, 'a');
+      },
+      Error);
 }
 
 TEST(GrammarMutation, Gbnf) {

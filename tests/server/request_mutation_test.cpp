@@ -91,7 +91,7 @@ TEST(RequestMutation, BodiesAreTakenOrRefusedAsFaultsOfTheClient) {
   }
   EXPECT_GT(taken, rounds / 30);
   EXPECT_GT(refused, rounds / 6);
-  EXPECT_LT(base::resident_bytes() - before, 256 << 20);
+  EXPECT_LT(base::resident_bytes() - before, support::kMostMutationBytes);
 }
 
 TEST(RequestMutation, ARunningServerAnswersThemAll) {

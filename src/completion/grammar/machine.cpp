@@ -12,6 +12,7 @@ constexpr int kUnknown = -2;
 constexpr size_t kMostOpen = 50'000;   // places looked at for one byte
 constexpr size_t kMostStates = 4'096;  // kept, of about 1 KiB each
 constexpr size_t kMostFrames = 500'000;
+constexpr size_t kMostWork = 1'000'000;    // places looked at for one token: a part of a second
 constexpr size_t kTooManyStates = 65'536;  // made for one token
 
 [[noreturn]] void fail_ambiguous() {
@@ -63,7 +64,7 @@ int GrammarMachine::close(std::vector<Frame> open) {
     expand(frame, more);
     for (const Frame& each : more)
       if (seen.insert(each).second) open.push_back(each);
-    if (seen.size() > kMostOpen) fail_ambiguous();
+    if (seen.size() > kMostOpen || ++work_ > kMostWork) fail_ambiguous();
   }
   return intern(std::move(waiting), accepts);
 }
@@ -115,6 +116,7 @@ int GrammarMachine::after(int state, std::string_view bytes) {
 }
 
 int GrammarMachine::trim(int state) {
+  work_ = 0;
   if (state == kDead || (states_.size() < kMostStates && frames_.size() < kMostFrames)) return state;
   const State kept = states_[state];
   const std::vector<Frame> old = std::exchange(frames_, {});

@@ -28,7 +28,7 @@ class GrammarMachine {
   /// The text may end here.
   bool accepts(int state) const { return states_[state].accepts; }
 
-  /// Forgets all states but one when they are many; gives its new number. Other numbers are void then.
+  /// Called after each token: forgets all states but one when they are many; gives its new number. Other numbers are void then.
   int trim(int state);
   /// Changes whenever trim() forgot states.
   int generation() const { return generation_; }
@@ -62,6 +62,7 @@ class GrammarMachine {
   std::vector<State> states_;
   std::map<std::pair<std::vector<int>, bool>, int> state_ids_;
   int generation_ = 0;
+  size_t work_ = 0;  // since the latest trim()
 };
 
 }  // namespace luce::completion

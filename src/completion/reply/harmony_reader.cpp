@@ -90,7 +90,9 @@ class HarmonyReader : public ReplyReader {
   // The text is the answer, unless it is a header that was cut: that is nothing to show.
   bool read_no_header(std::string_view rest) {
     if (rest.find("<|channel|>") == std::string_view::npos) return begin_body(Part::answer, 0);
-    incoming_.consume(std::min(rest.size(), kMostHeader));
+    size_t cut = std::min(rest.size(), kMostHeader);
+    while (cut < rest.size() && cut > 0 && (static_cast<unsigned char>(rest[cut]) & 0xC0) == 0x80) --cut;
+    incoming_.consume(cut);
     return !incoming_.rest().empty();
   }
 
