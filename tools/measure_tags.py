@@ -32,7 +32,7 @@ def run(options, share, domains, tags):
     return 100 * total[0] / sum(total), fetched, ahead
 
 
-def main():
+def main(arguments=None):
     parser = options_parser(__doc__)
     parser.add_argument("--shares", default="25%,50%")
     parser.add_argument("--rounds", type=int, default=16)
@@ -40,7 +40,7 @@ def main():
     parser.add_argument("--prompt-tokens", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--more-tokens", type=int, default=96, help="of each request, after those that are counted")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     for share in options.shares.split(","):
         for name, domains in (("German and C", ["de", "C"]), ("six tasks", DOMAINS)):
             (tagged, tagged_mb, ahead), (plain, plain_mb, _) = (run(options, share, domains, tags)

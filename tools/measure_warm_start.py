@@ -49,13 +49,13 @@ def measure(options, name, domains, share):
           f"({len(test)} restarts each, {totals[True][1]:.0f} accesses)", flush=True)
 
 
-def main():
+def main(arguments=None):
     parser = options_parser(__doc__)
     parser.add_argument("--shares", default="25%,50%")
     parser.add_argument("--prompts", type=int, default=12, help="to train on, and as many to test on")
     parser.add_argument("--prompt-tokens", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=32)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     for share in options.shares.split(","):
         measure(options, "German", ["de"], share)
         measure(options, "mixed", DOMAINS, share)

@@ -37,6 +37,7 @@ void add_inspect(CLI::App& root, Selection& selection);
 void add_logits(CLI::App& root, Selection& selection);
 void add_tokenize(CLI::App& root, Selection& selection);
 void add_template(CLI::App& root, Selection& selection);
+void add_warmup(CLI::App& root, Selection& selection);
 
 /// The whole program: 0 on success, 1 for a failed task, 2 for wrong usage.
 int run_program(int argc, char** argv);

@@ -13,8 +13,6 @@ constexpr std::array kExpertFlags = {
     "route-trace",         "hot-bias",     "balance-penalty", "router-top-k",  "router-temperature",
     "router-profile-path", "cpu-moe",      "n-cpu-moe"};
 constexpr std::array kGpuFlags = {"gpu-memory", "cpu-moe", "n-cpu-moe", "reproducible"};
-// Named in the interface and accepted, so that one settings file serves every version.
-constexpr std::array kLaterFlags = {"router-temperature", "router-top-k"};
 
 class Judge {
  public:
@@ -26,7 +24,6 @@ class Judge {
         inactive(flag, fmt::format("the model ({}) has no experts", offer_.architecture));
     } else {
       judge_bias();
-      for (const char* flag : kLaterFlags) inactive(flag, "this version of luce-spark does not have it yet");
     }
     if (!offer_.has_gpu)
       for (const char* flag : kGpuFlags) inactive(flag, "no GPU is in use; --ram-memory bounds the cache");
@@ -38,7 +35,6 @@ class Judge {
     const bool biased = settings_.values.router.hot_bias > 0;
     if (biased) return;
     inactive("balance-penalty", "no bias");
-    inactive("warmup-tokens", "there is no bias that would wait for it, and every miss is admitted");
   }
 
   void inactive(const char* flag, std::string reason) {

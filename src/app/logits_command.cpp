@@ -62,8 +62,10 @@ void write_logits(ModelAssembly& assembly, const std::vector<int32_t>& tokens, b
 }
 
 void tell_experts(const experts::ServiceCounters& counters) {
-  std::fputs(fmt::format("experts: {} hits, {} misses, {} substituted, displaced weight {:.3f}\n", counters.decode.hits,
-                         counters.decode.misses, counters.substituted, counters.displaced_weight)
+  std::fputs(fmt::format("experts: {} hits, {} misses, {} substituted, displaced weight {:.3f}, {} dropped, {} "
+                         "reweighted\n",
+                         counters.decode.hits, counters.decode.misses, counters.substituted, counters.displaced_weight,
+                         counters.dropped, counters.reweighted)
                  .c_str(),
              stderr);
 }

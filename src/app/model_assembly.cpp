@@ -64,7 +64,9 @@ ModelAssembly::ModelAssembly(const ModelPath& path, const ResolvedSettings& sett
   cache_settings_.tier.slots = plan_.slots;
   cache_settings_.stats_window_tokens = settings.values.cache.stats_window;
   cache_settings_.warmup_tokens = settings.values.cache.warmup_tokens;
-  if (has_experts) choose_bias(settings);
+  if (!has_experts) return;
+  choose_router(settings);
+  choose_bias(settings);
 }
 
 void ModelAssembly::load(const Progress& progress) {
@@ -125,8 +127,7 @@ void ModelAssembly::choose_policy(const ResolvedSettings& settings) {
 void ModelAssembly::choose_bias(const ResolvedSettings& settings) {
   const RouterSettings& router = settings.values.router;
   if (router.hot_bias <= 0) return;
-  const auto cycle =
-      static_cast<int64_t>(blueprint_.expert_layers().size()) * blueprint_.hyperparameters().experts_used;
+  const auto cycle = static_cast<int64_t>(blueprint_.expert_layers().size()) * decode_top_k();
   if (plan_.total_slots < cycle) {
     conditions_.push_back(
         {"hot-bias", "inactive", fmt::format("the cache holds {} experts, a token uses {}", plan_.total_slots, cycle)});
@@ -139,11 +140,31 @@ void ModelAssembly::choose_bias(const ResolvedSettings& settings) {
                                      cache_settings_.warmup_tokens)});
 }
 
+void ModelAssembly::choose_router(const ResolvedSettings& settings) {
+  const RouterSettings& router = settings.values.router;
+  const int own = blueprint_.hyperparameters().experts_used;
+  const int top_k = router.top_k.value_or(own);
+  if (top_k > own) fail(ErrorKind::usage, "--router-top-k is {} but must be 1 to {}, what the model uses", top_k, own);
+  cache_settings_.router = {top_k == own ? 0 : top_k, static_cast<float>(router.temperature)};
+  if (top_k < own)
+    conditions_.push_back({"router-top-k", "active",
+                           fmt::format("decoding uses the best {} of {} experts, which changes answers; "
+                                       "luce_router_dropped_total counts the others",
+                                       top_k, own)});
+  else if (router.top_k)
+    conditions_.push_back({"router-top-k", "inactive", fmt::format("{} is the model's own", own)});
+  if (router.temperature != 1)
+    conditions_.push_back({"router-temperature", "active",
+                           fmt::format("decoding weighs experts at temperature {}, which changes answers; "
+                                       "luce_router_reweighted_total counts them",
+                                       router.temperature)});
+}
+
 void ModelAssembly::start_recording() {
   experts::RecorderSettings settings;
   settings.path = trace_path_;
   settings.experts = experts_->usage().experts();
-  settings.top_k = blueprint_.hyperparameters().experts_used;
+  settings.top_k = decode_top_k();
   settings.open_sequences = static_cast<size_t>(limits_.sequences) + 1;
   settings.warn = [](const std::string& message) { base::log_warning("{}", message); };
   recorder_ = std::make_unique<experts::RouteRecorder>(std::move(settings));

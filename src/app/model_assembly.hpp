@@ -63,6 +63,8 @@ class ModelAssembly {
   plan::MemoryPlan make_plan(const ResolvedSettings& settings) const;
   void choose_policy(const ResolvedSettings& settings);
   void choose_bias(const ResolvedSettings& settings);
+  void choose_router(const ResolvedSettings& settings);
+  int decode_top_k() const { return cache_settings_.router.top_k_of(blueprint_.hyperparameters().experts_used); }
   void start_recording();
 
   gguf::File file_;

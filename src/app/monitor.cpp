@@ -84,13 +84,19 @@ void Monitor::make_expert_instruments(telemetry::Registry& registry) {
       {"luce_expert_streamed_total", "Fetches that served one step and were not kept."},
       {"luce_expert_evictions_total", "Experts that left their slot."},
       {"luce_router_substituted_total", "Routed experts that the hot bias replaced by resident ones."},
+      {"luce_router_dropped_total", "Routed experts that decoding went without, since --router-top-k is smaller."},
+      {"luce_router_reweighted_total", "Experts whose mixing weight another --router-temperature gave."},
       {"luce_router_displaced_weight_total", "Sum of the mixing weights of replaced experts."},
       {"luce_expert_never_reused_total", "Experts evicted without a hit after the step they came for."}};
   for (const auto& [name, text] : help) counters_[name] = registry.counter({name, text});
-  for (int expert = 0; expert < assembly_.blueprint().hyperparameters().experts; ++expert)
-    expert_usage_.push_back(registry.gauge({"luce_router_expert_usage",
-                                            "Times the router chose this expert, over all layers, in the stats window.",
-                                            {{"expert_id", std::to_string(expert)}}}));
+  for (int expert = 0; expert < assembly_.blueprint().hyperparameters().experts; ++expert) {
+    const telemetry::Labels labels = {{"expert_id", std::to_string(expert)}};
+    expert_usage_.push_back(
+        registry.gauge({"luce_router_expert_usage",
+                        "Times the router chose this expert, over all layers, in the stats window.", labels}));
+    expert_weight_.push_back(registry.gauge(
+        {"luce_router_expert_weight", "Sum of the mixing weights it was chosen with, likewise.", labels}));
+  }
 }
 
 void Monitor::raise(const telemetry::Counter& counter, const std::string& name, double total) {
@@ -126,6 +132,8 @@ void Monitor::update_experts() {
       {"luce_expert_streamed_total", static_cast<double>(now.streamed)},
       {"luce_expert_evictions_total", static_cast<double>(now.evictions)},
       {"luce_router_substituted_total", static_cast<double>(now.substituted)},
+      {"luce_router_dropped_total", static_cast<double>(now.dropped)},
+      {"luce_router_reweighted_total", static_cast<double>(now.reweighted)},
       {"luce_router_displaced_weight_total", now.displaced_weight},
       {"luce_expert_never_reused_total", static_cast<double>(now.never_reused)}};
   for (const auto& [name, total] : totals) raise(counters_[name], name, total);
@@ -135,12 +143,15 @@ void Monitor::update_experts() {
 void Monitor::update_usage(const experts::Usage& usage) {
   for (size_t expert = 0; expert < expert_usage_.size(); ++expert) {
     uint64_t chosen = 0;
+    double weight = 0;
     for (int layer = 0; layer < usage.layers(); ++layer) {
       if (static_cast<int>(expert) >= usage.experts(layer)) continue;
       const experts::UsageCount count = usage.in_window(layer, static_cast<int32_t>(expert));
       chosen += count.prompt + count.decode;
+      weight += count.weight;
     }
     expert_usage_[expert].set(static_cast<double>(chosen));
+    expert_weight_[expert].set(weight);
   }
 }
 

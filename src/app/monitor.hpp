@@ -44,7 +44,7 @@ class Monitor {
   const ModelAssembly& assembly_;
   const engine::Engine& engine_;
   telemetry::Gauge memory_used_, expert_count_, hit_ratio_, ram_usage_;
-  std::vector<telemetry::Gauge> expert_usage_;
+  std::vector<telemetry::Gauge> expert_usage_, expert_weight_;
   std::map<std::string, telemetry::Counter> counters_;
   telemetry::Counter generated_tokens_, prompt_tokens_;
   std::optional<LayerMetrics> layer_metrics_;  // none in a dense model

@@ -56,8 +56,8 @@ void declare_commands(CLI::App& root, Selection& selection) {
   root.require_subcommand(1);
   // Extra words are looked at after parsing, to say what was meant instead.
   root.allow_extras();
-  for (const auto add :
-       {add_serve, add_run, add_plan, add_bench, add_replay, add_inspect, add_logits, add_tokenize, add_template})
+  for (const auto add : {add_serve, add_run, add_plan, add_bench, add_replay, add_warmup, add_inspect, add_logits,
+                         add_tokenize, add_template})
     add(root, selection);
   for (CLI::App* each : root.get_subcommands(nullptr)) {
     each->allow_extras();

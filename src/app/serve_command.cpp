@@ -195,6 +195,7 @@ class ServeRun {
     memory.start([](const std::string& text) { base::log_info("{}", text); });
     wait_for_stop();
     server_->begin_stop();
+    if (assembly.recorder() != nullptr) assembly.recorder()->save();
     memory.save();  // before answers are waited for: a second signal or the watchdog may end that
     service.engine().drain(to_milliseconds(settings_.values.http.drain_timeout_seconds));
   }

@@ -30,6 +30,8 @@ engine::ExpertTotals totals_of(const experts::CachedExpertService& experts) {
   totals.misses = counters.all.misses;
   totals.bytes_fetched = counters.bytes_fetched;
   totals.substituted = counters.substituted;
+  totals.dropped = counters.dropped;
+  totals.reweighted = counters.reweighted;
   totals.stall_seconds = counters.stall_seconds;
   return totals;
 }

@@ -87,8 +87,9 @@ std::vector<server::Condition> UsageMemory::conditions() const {
   }
   if (recorder_ != nullptr) {
     const std::string failure = recorder_->failure();
-    conditions.push_back({"route-trace", failure.empty() ? "active" : "degraded",
-                          failure.empty() ? "decoded tokens are recorded; the file is written at the end" : failure});
+    conditions.push_back(
+        {"route-trace", failure.empty() ? "active" : "degraded",
+         failure.empty() ? "decoded tokens are recorded; the file is written anew every few seconds" : failure});
   }
   return conditions;
 }

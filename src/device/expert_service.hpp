@@ -10,12 +10,24 @@ namespace luce::device {
 /// What a row of a step is: prompts must not push out what decoding needs, so usage keeps them apart.
 enum class RowClass : uint8_t { prompt, decode };
 
+/// The place of an expert that a row does without; such places are a row's last.
+inline constexpr int32_t kNoExpert = -1;
+
+/// What was asked to differ from the model's own router, for decode rows only; it changes answers.
+struct RouterChange {
+  int top_k = 0;          // fewer experts than the model's; 0: as many
+  float temperature = 1;  // logits are divided by it before the gate: above 1 the chosen weigh more alike
+
+  bool changes() const { return top_k > 0 || temperature != 1.0F; }
+  int top_k_of(int own) const { return top_k > 0 && top_k < own ? top_k : own; }
+};
+
 /// One layer's routing in one step, as the unbiased router chose it.
 struct Routing {
   int layer = 0;  // index among all layers of the model
   int rows = 0;
   int top_k = 0;
-  const int32_t* ids = nullptr;       // [rows, top_k], in router order
+  const int32_t* ids = nullptr;       // [rows, top_k], in router order, kNoExpert behind them
   const float* weights = nullptr;     // [rows, top_k], mixing weights
   const RowClass* classes = nullptr;  // [rows]
 };
@@ -26,8 +38,8 @@ struct SelectionRow {
   int row = 0;    // of the step
   RowClass row_class = RowClass::decode;
   std::span<const float> logits;   // [experts]
-  std::span<const float> weights;  // [top_k], mixing weights of the choice
-  std::span<int32_t> ids;          // [top_k], largest logit first; may be changed
+  std::span<const float> weights;  // [chosen], mixing weights of the choice
+  std::span<int32_t> ids;          // [chosen], up to top_k, largest logit first; may be changed
 };
 
 /// Bends the router's choice where that was asked for. Called by select_experts, from one thread.
@@ -73,6 +85,7 @@ class ExpertService {
  public:
   virtual ~ExpertService() = default;
   virtual const ExpertShape& shape(int layer) const = 0;
+  virtual RouterChange router_change() const { return {}; }
   /// What may change the router's choice before start() hears of it; null: nothing.
   virtual SelectionRule* selection_rule() { return nullptr; }
   /// Counts the routing and starts the fetches it needs. One dispatch is open at a time; the reference is valid, and

@@ -129,8 +129,8 @@ struct RouterLogits {
 
 enum class RouterGating { softmax, sigmoid };
 
-/// The top_k largest logits per row, largest first, ties to the lower id, with their mixing weights. A rule may change
-/// the choice.
+/// The top_k largest logits per row, largest first, ties to the lower id, with their mixing weights. A change makes
+/// decode rows differ from that, then a rule may change the choice. Places left over hold kNoExpert and weight 0.
 struct SelectExperts {
   Tensor logits;   // [rows, experts]
   Tensor ids;      // [rows, top_k] i32
@@ -139,13 +139,15 @@ struct SelectExperts {
   RouterGating gating = RouterGating::softmax;
   bool renormalise = true;  // weights sum to 1 over the chosen
   float weight_scale = 1.0F;
+  RouterChange change = {};
   SelectionRule* rule = nullptr;
-  const RowClass* classes = nullptr;  // [rows], host memory; only with a rule
+  const RowClass* classes = nullptr;  // [rows], host memory; only with a change or a rule
   int layer = 0;                      // only with a rule
 };
 
 /// The routed experts of one layer: out[r] = sum over k, in router order, of weights[r, k] * expert(ids[r, k], x[r]),
-/// with expert(x) = down (silu(gate x) * up x). Every expert writes its own row of `parts`; one reduction sums them.
+/// with expert(x) = down (silu(gate x) * up x); kNoExpert adds nothing. Every expert writes its own row of `parts`; one
+/// reduction sums them.
 struct ExpertBlock {
   Tensor x;        // [rows, width]
   Tensor ids;      // [rows, top_k] i32

@@ -23,6 +23,8 @@ struct ExpertTotals {
   uint64_t misses = 0;
   uint64_t bytes_fetched = 0;
   uint64_t substituted = 0;
+  uint64_t dropped = 0;
+  uint64_t reweighted = 0;
   double stall_seconds = 0;
 };
 

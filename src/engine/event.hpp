@@ -17,6 +17,8 @@ struct ExpertStats {
   double bytes_fetched = 0;
   double stall_ms = 0;
   double substituted = 0;  // routed experts replaced by a bias
+  double dropped = 0;      // and those that a smaller top-k left out
+  double reweighted = 0;   // and those whose weight another router temperature gave
 };
 
 struct RequestStats {

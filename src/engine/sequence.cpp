@@ -67,6 +67,8 @@ void Sequence::add_expert_share(const ExpertStats& step, double share) {
   stats_.experts.bytes_fetched += share * step.bytes_fetched;
   stats_.experts.stall_ms += share * step.stall_ms;
   stats_.experts.substituted += share * step.substituted;
+  stats_.experts.dropped += share * step.dropped;
+  stats_.experts.reweighted += share * step.reweighted;
 }
 
 bool Sequence::is_end(int32_t token) const {

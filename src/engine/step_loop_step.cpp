@@ -101,7 +101,9 @@ void StepLoop::share_experts(std::span<const PlannedSpan> plan, const ExpertTota
                          .misses = static_cast<double>(after.misses - before.misses),
                          .bytes_fetched = static_cast<double>(after.bytes_fetched - before.bytes_fetched),
                          .stall_ms = 1e3 * (after.stall_seconds - before.stall_seconds),
-                         .substituted = static_cast<double>(after.substituted - before.substituted)};
+                         .substituted = static_cast<double>(after.substituted - before.substituted),
+                         .dropped = static_cast<double>(after.dropped - before.dropped),
+                         .reweighted = static_cast<double>(after.reweighted - before.reweighted)};
   const int rows = count_rows(plan);
   for (const PlannedSpan& span : plan)
     running_.in_slot(span.slot).add_expert_share(step, static_cast<double>(span.rows) / rows);

@@ -22,12 +22,13 @@ BiasRule::BiasRule(const BiasRuleSettings& settings, const Usage& routed, Counte
 void BiasRule::begin(int, int rows, int top_k) {
   state_read_ = false;
   const size_t pairs = static_cast<size_t>(rows) * static_cast<size_t>(top_k);
-  wanted_ids_.resize(pairs);
-  wanted_weights_.resize(pairs);
+  top_k_ = static_cast<size_t>(top_k);
+  wanted_ids_.assign(pairs, device::kNoExpert);
+  wanted_weights_.assign(pairs, 0.0F);
 }
 
 bool BiasRule::revise(const device::SelectionRow& row) {
-  const auto at = static_cast<std::ptrdiff_t>(row.row) * static_cast<std::ptrdiff_t>(row.ids.size());
+  const auto at = static_cast<std::ptrdiff_t>(row.row) * static_cast<std::ptrdiff_t>(top_k_);
   std::copy(row.ids.begin(), row.ids.end(), wanted_ids_.begin() + at);
   std::copy(row.weights.begin(), row.weights.end(), wanted_weights_.begin() + at);
   if (row.row_class != device::RowClass::decode || !past_warm_up()) return false;

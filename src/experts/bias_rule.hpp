@@ -47,7 +47,8 @@ class BiasRule final : public device::SelectionRule {
   ReadResidency read_residency_;
   bool state_read_ = false;
   std::vector<float> residency_, excess_;  // [experts] of the layer
-  std::vector<int32_t> wanted_ids_;        // [rows, top_k]
+  size_t top_k_ = 0;
+  std::vector<int32_t> wanted_ids_;  // [rows, top_k]
   std::vector<float> wanted_weights_;
   std::vector<float> shares_;  // [top_k], scratch
 };

@@ -47,7 +47,9 @@ CachedExpertService::CachedExpertService(std::unique_ptr<const ExpertSource> sou
       dispatch_(tier_, most_experts(*source_)),
       balancer_(tier_.cache(tier_.lock()), tier_.counters(), slot_sizes(*source_), experts_by_layer(*source_)),
       slot_budget_(tier_, settings.tier.slots),
-      warmup_tokens_(settings.warmup_tokens) {
+      warmup_tokens_(settings.warmup_tokens),
+      router_(settings.router) {
+  tier_.cache(tier_.lock()).set_strict(warmup_tokens_ <= 0);
   if (settings.bias.hot_bias <= 0) return;
   const BiasRuleSettings rule{settings.bias, settings.stats_window_tokens, settings.warmup_tokens};
   const auto residency = [this](int layer, std::span<float> to) { read_residency(layer, to); };
@@ -79,6 +81,7 @@ device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
     wanted = wanted_digest_.digest(bias_->wanted(routing), experts);
     bias_->count_used(use);
   }
+  count_change(use);
   usage_.count(wanted);
   request_usage_.count(wanted);
   step_tokens_ = std::max<int64_t>(step_tokens_, routing.rows);
@@ -88,6 +91,14 @@ device::Dispatch& CachedExpertService::start(const device::Routing& routing) {
   return dispatch_;
 }
 
+/// What decode rows lost to a change of the router that was asked for.
+void CachedExpertService::count_change(const LayerUse& use) {
+  if (use.absent > 0) tier_.counters().add(use.layer, CounterTable::Field::dropped, static_cast<uint64_t>(use.absent));
+  if (router_.temperature == 1.0F || use.decode_rows == 0) return;
+  const int used = use.decode_rows * static_cast<int>(use.ids.size() / use.classes.size()) - use.absent;
+  tier_.counters().add(use.layer, CounterTable::Field::reweighted, static_cast<uint64_t>(used));
+}
+
 void CachedExpertService::end_step() {
   dispatch_.close();
   usage_.end_step(step_tokens_);
@@ -95,6 +106,7 @@ void CachedExpertService::end_step() {
   if (bias_) bias_->end_step(step_tokens_);
   if (static_cast<int64_t>(usage_.tokens()) >= warmup_tokens_) {
     const auto lock = tier_.lock();
+    tier_.cache(lock).set_strict(true);
     balancer_.advance(step_tokens_, top_k_);
   }
   step_tokens_ = 0;

@@ -17,8 +17,9 @@ namespace luce::experts {
 struct CacheSettings {
   TierSettings tier;
   int64_t stats_window_tokens = 10'000;
-  int64_t warmup_tokens = 0;  // no bias and no moving of slots before so many
+  int64_t warmup_tokens = 0;  // no gate, no bias and no moving of slots before so many
   BiasSettings bias = {};     // hot_bias 0: none
+  device::RouterChange router = {};
   RequestUsageSettings requests = {};
 };
 
@@ -58,12 +59,18 @@ class CachedExpertService final : public device::ExpertService {
   /// Throws Error{device} for expert ids out of range.
   device::Dispatch& start(const device::Routing& routing) override;
   void end_step() override;
+  device::RouterChange router_change() const override { return router_; }
   device::SelectionRule* selection_rule() override { return forced_ != nullptr ? forced_ : bias_.get(); }
   /// Puts a rule in the place of the bias; usage counts its choices. Between steps.
   void force_selection(device::SelectionRule* rule) { forced_ = rule; }
 
   /// Starts the policy of a layer with these counts of earlier use [experts], which then fade like traffic.
   void seed(int layer, std::span<const double> counts);
+  /// The policy's fast score of each expert of a layer; empty if it has none. Any thread.
+  std::vector<double> fast_scores(int layer) const {
+    const auto lock = tier_.lock();
+    return tier_.cache(lock).uses(layer);
+  }
   WarmResult warm(const WarmRequest& request) { return warm_up(tier_, request); }
   /// As SlotBudget::resize. Returns the bytes of slots in service then.
   size_t resize_slots(size_t bytes);
@@ -81,6 +88,7 @@ class CachedExpertService final : public device::ExpertService {
   CacheMemory memory() const;
 
  private:
+  void count_change(const LayerUse& use);
   void expect(const RowOwner& owner, double fresh);
   void read_residency(int layer, std::span<float> residency) const;
 
@@ -95,6 +103,7 @@ class CachedExpertService final : public device::ExpertService {
   SlotBalancer balancer_;
   SlotBudget slot_budget_;
   int64_t warmup_tokens_ = 0;
+  device::RouterChange router_;
   int top_k_ = 0;
   int64_t step_tokens_ = 0;
 };

@@ -25,6 +25,8 @@ ServiceCounters named(const Sums& sums) {
   counters.never_reused = at(F::never_reused);
   counters.fetch_seconds = static_cast<double>(at(F::fetch_nanoseconds)) * kSecondsPerNanosecond;
   counters.substituted = at(F::substituted);
+  counters.dropped = at(F::dropped);
+  counters.reweighted = at(F::reweighted);
   counters.displaced_weight = static_cast<double>(at(F::displaced_millionths)) / 1e6;
   counters.stall_seconds = static_cast<double>(at(F::stall_nanoseconds)) * kSecondsPerNanosecond;
   return counters;

@@ -29,7 +29,9 @@ struct ServiceCounters {
   uint64_t near_misses = 0;     // of decoding, that an eighth more slots would have spared
   uint64_t never_reused = 0;    // evicted without a hit after the step they were fetched for
   uint64_t substituted = 0;     // routed experts that a bias replaced
-  double displaced_weight = 0;  // their mixing weights
+  uint64_t dropped = 0;         // routed experts that decoding went without, since fewer were asked for
+  uint64_t reweighted = 0;      // used experts whose mixing weight another temperature gave
+  double displaced_weight = 0;  // of what a bias replaced, their mixing weights
   double fetch_seconds = 0;     // summed over parallel fetches
   double stall_seconds = 0;     // a step waited with nothing else to run; only in the total
 };
@@ -54,10 +56,12 @@ class CounterTable {
     never_reused,
     substituted,
     displaced_millionths,
+    dropped,
+    reweighted,
     fetch_nanoseconds,
     stall_nanoseconds
   };
-  static constexpr int kFields = 18;
+  static constexpr int kFields = 20;
 
   explicit CounterTable(int layers);
 

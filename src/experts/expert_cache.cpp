@@ -94,7 +94,7 @@ std::optional<int> ExpertCache::admit(int layer_index, int32_t expert) {
   const bool prompt =
       layer.log.policy().separates_prompts() && layer.last_decode_step[static_cast<size_t>(expert)] < layer.step;
   find_candidates(layer, prompt ? layer.last_decode_step : layer.last_step);
-  const auto gate = layer.log.policy().gate();
+  const auto gate = strict_ ? layer.log.policy().gate() : std::nullopt;
   const auto victim =
       choose_victim(layer.log.up_to_date(), candidates_, expert, prompt ? std::max(gate, std::optional(1.0)) : gate);
   if (!victim) return std::nullopt;

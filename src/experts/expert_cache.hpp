@@ -31,6 +31,8 @@ class ExpertCache {
   /// a few tokens of traffic and fade like it.
   void seed(int layer, std::span<const double> counts);
 
+  /// The policy's uses of this layer [experts] as they count now; empty if it has none.
+  std::vector<double> uses(int layer) { return layers_[static_cast<size_t>(layer)].log.up_to_date().uses(); }
   /// Tells the layer's policy of traffic that begins.
   void expect(int layer, const ExpectedTraffic& traffic) {
     layers_[static_cast<size_t>(layer)].log.up_to_date().expect(traffic);
@@ -53,6 +55,8 @@ class ExpertCache {
   /// by this step, leased or loading, or if the policy refuses. An expert that only prompt rows use may, if the policy
   /// separates prompts, take the slot of another such that has had its turn (is not leased) and is worth less.
   std::optional<int> admit(int layer, int32_t expert);
+  /// Whether the policy's gate may refuse a miss; at first it may.
+  void set_strict(bool strict) { strict_ = strict; }
   /// The same without evicting.
   std::optional<int> admit_free(int layer, int32_t expert);
   /// The same for an expert that no step has asked for: it evicts only what is worth less.
@@ -116,6 +120,7 @@ class ExpertCache {
   std::vector<Candidate> candidates_;  // scratch of admit
   CounterTable& counters_;
   int resident_ = 0;
+  bool strict_ = true;
 };
 
 }  // namespace luce::experts

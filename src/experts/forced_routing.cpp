@@ -41,7 +41,7 @@ bool ForcedRouting::revise(const device::SelectionRow& row) {
   from.used = std::max(from.used, ahead + 1);
   const int64_t token = (from.position + ahead) % trace_.length(from.sequence);
   const auto ids = trace_.at(from.sequence, token, order_[static_cast<size_t>(row.layer)]);
-  std::copy(ids.begin(), ids.end(), row.ids.begin());
+  std::copy_n(ids.begin(), row.ids.size(), row.ids.begin());
   return true;
 }
 

@@ -27,22 +27,33 @@ void HotScore::record(const LayerUse& use) {
   size_t decode_row = 0;
   int64_t prompt_row = 0;
   for (int row = 0; row < use.rows(); ++row) {
-    if (use.is_decode(row))
+    if (use.is_decode(row)) {
+      add_uses(use, row, decode_tick_, decode_);
       record_decode_row(decode_row++, use.chosen(row));
-    else if (++prompt_row > skipped)
-      record_prompt_row(prompt_tick_ + prompt_row, use.chosen(row));
+    } else if (++prompt_row > skipped) {
+      add_uses(use, row, prompt_tick_ + prompt_row, prompt_);
+      record_prompt_row(use.chosen(row));
+    }
   }
   prompt_tick_ += std::max<int64_t>(1, use.prompt_rows);
 }
 
+void HotScore::add_uses(const LayerUse& use, int row, int64_t tick, DecayedCounts& to) const {
+  const std::span<const int32_t> chosen = use.chosen(row);
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    const double weight = settings_.weight_share == 0
+                              ? 1.0
+                              : static_cast<double>(use.weight(row, k)) * static_cast<double>(chosen.size());
+    to.add(chosen[k], tick, std::lerp(1.0, weight, settings_.weight_share));
+  }
+}
+
 void HotScore::record_decode_row(size_t row, std::span<const int32_t> chosen) {
-  for (const int32_t expert : chosen) decode_.add(expert, decode_tick_);
   learn(history_.decode(row, 1), history_.decode(row, 2), chosen);
   history_.push_decode(row, chosen);
 }
 
-void HotScore::record_prompt_row(int64_t tick, std::span<const int32_t> chosen) {
-  for (const int32_t expert : chosen) prompt_.add(expert, tick);
+void HotScore::record_prompt_row(std::span<const int32_t> chosen) {
   learn(history_.prompt(1), history_.prompt(2), chosen);
   history_.push_prompt(chosen);
 }
@@ -81,6 +92,13 @@ void HotScore::add_context(std::span<const int32_t> experts, double weight) cons
 void HotScore::seed(std::span<const double> uses) {
   for (size_t expert = 0; expert < uses.size(); ++expert)
     if (uses[expert] > 0.0) decode_.add(static_cast<int32_t>(expert), decode_tick_, uses[expert]);
+}
+
+std::vector<double> HotScore::uses() const {
+  std::vector<double> uses(lift_.size());
+  for (size_t expert = 0; expert < uses.size(); ++expert)
+    uses[expert] = decode_.at(static_cast<int32_t>(expert), decode_tick_);
+  return uses;
 }
 
 void HotScore::expect(const ExpectedTraffic& traffic) {

@@ -12,6 +12,7 @@ namespace luce::experts {
 /// The constants of hot-score; how they were found is in docs/decisions.
 struct HotScoreSettings {
   double half_life_tokens = 24;  // of the use counts
+  double weight_share = 0;       // 0: a use counts 1; 1: it counts the expert's mixing weight times top-k
   double second_weight = 0.3;    // of the token before the last, as context
   double lift_floor = 1;         // added to every lift: what is not next may still be needed soon
   int power = 3;                 // of the lift with its floor; 0 takes no notice of it
@@ -31,13 +32,15 @@ class HotScore final : public LayerPolicy {
   std::optional<double> gate() const override { return settings_.gate; }
   bool separates_prompts() const override { return true; }
   void seed(std::span<const double> uses) override;
+  std::vector<double> uses() const override;
   void expect(const ExpectedTraffic& traffic) override;
 
   static size_t bytes(int experts);
 
  private:
+  void add_uses(const LayerUse& use, int row, int64_t tick, DecayedCounts& to) const;
   void record_decode_row(size_t row, std::span<const int32_t> chosen);
-  void record_prompt_row(int64_t tick, std::span<const int32_t> chosen);
+  void record_prompt_row(std::span<const int32_t> chosen);
   void learn(std::span<const int32_t> last, std::span<const int32_t> before, std::span<const int32_t> chosen);
   void find_lift() const;
   void add_context(std::span<const int32_t> experts, double weight) const;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experts/routing_digest.hpp"
 
@@ -34,6 +35,8 @@ class LayerPolicy {
   virtual bool separates_prompts() const { return false; }
   /// Starts with these uses [experts] as if they had just happened.
   virtual void seed(std::span<const double> uses) { static_cast<void>(uses); }
+  /// Uses as they count now [experts], such that seed() with them goes on from here; empty if the policy has none.
+  virtual std::vector<double> uses() const { return {}; }
   /// Traffic changes: what to expect of it.
   virtual void expect(const ExpectedTraffic& traffic) { static_cast<void>(traffic); }
   /// Of equal values the longest unused is evicted; otherwise the lowest id.

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr double kMaxCount = 9e15;  // counts stay exact in a double
 
 [[noreturn]] void refuse(const std::string& why) { fail(ErrorKind::invalid_file, "{}", why); }
@@ -35,6 +35,22 @@ std::vector<double> decode_counts(const Json& list) {
   return counts;
 }
 
+Json encode_tag(const LabelCounts& tag) {
+  Json layers = Json::array();
+  for (const std::vector<float>& layer : tag.counts) layers.push_back(encode_counts({layer.begin(), layer.end()}));
+  return {{"name", tag.name}, {"tokens", tag.tokens}, {"layers", std::move(layers)}};
+}
+
+LabelCounts decode_tag(const Json& json) {
+  LabelCounts tag{json.at("name").get<std::string>(), json.at("tokens").get<double>(), {}};
+  if (tag.name.empty() || !(tag.tokens >= 0 && tag.tokens <= kMaxCount)) refuse("it has a tag that was never counted");
+  for (const Json& layer : json.at("layers")) {
+    const std::vector<double> counts = decode_counts(layer);
+    tag.counts.emplace_back(counts.begin(), counts.end());
+  }
+  return tag;
+}
+
 Json encode_model(const ModelFingerprint& model) {
   return {
       {"architecture", model.architecture}, {"name", model.name}, {"shape", model.shape}, {"formats", model.formats}};
@@ -56,7 +72,7 @@ void check_model(const Json& found, const ModelFingerprint& expected) {
 const Json& checked_body(const Json& file) {
   const auto version = file.at("version").get<int64_t>();
   if (version > kVersion) refuse(fmt::format("it is of version {}, this luce-spark reads up to {}", version, kVersion));
-  if (version != kVersion) refuse(fmt::format("its version {} was never written", version));
+  if (version < 1) refuse(fmt::format("its version {} was never written", version));
   const Json& body = file.at("body");
   if (file.at("checksum").get<std::string>() != checksum(body.dump())) refuse("it is damaged: its checksum differs");
   return body;
@@ -70,9 +86,14 @@ Profile decode_body(const Json& body, const ModelFingerprint& expected) {
   profile.tokens = body.at("tokens").get<uint64_t>();
   for (const Json& layer : body.at("layers")) {
     LayerCounts counts{decode_counts(layer.at("decode")), decode_counts(layer.at("prompt"))};
-    if (counts.decode.size() != counts.prompt.size()) refuse("a layer's lists differ in length");
+    if (layer.contains("fast")) counts.fast = decode_counts(layer.at("fast"));
+    const size_t experts = counts.decode.size();
+    if (counts.prompt.size() != experts || (!counts.fast.empty() && counts.fast.size() != experts))
+      refuse("a layer's lists differ in length");
     profile.layers.push_back(std::move(counts));
   }
+  if (body.contains("tags"))
+    for (const Json& tag : body.at("tags")) profile.tags.push_back(decode_tag(tag));
   return profile;
 }
 
@@ -81,11 +102,16 @@ Profile decode_body(const Json& body, const ModelFingerprint& expected) {
 std::string encode_profile(const Profile& profile) {
   Json layers = Json::array();
   for (const LayerCounts& layer : profile.layers)
-    layers.push_back({{"decode", encode_counts(layer.decode)}, {"prompt", encode_counts(layer.prompt)}});
+    layers.push_back({{"decode", encode_counts(layer.decode)},
+                      {"prompt", encode_counts(layer.prompt)},
+                      {"fast", encode_counts(layer.fast)}});
+  Json tags = Json::array();
+  for (const LabelCounts& tag : profile.tags) tags.push_back(encode_tag(tag));
   const Json body = {{"model", encode_model(profile.model)},
                      {"saved_at", profile.saved_at},
                      {"tokens", profile.tokens},
-                     {"layers", std::move(layers)}};
+                     {"layers", std::move(layers)},
+                     {"tags", std::move(tags)}};
   const std::string text = write_text(body);
   return fmt::format("{{\"version\":{},\"checksum\":\"{}\",\"body\":{}}}\n", kVersion, checksum(text), text);
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "experts/request_usage.hpp"
+
 namespace luce::experts {
 
 /// What a profile must share with a model to be of use to it.
@@ -20,6 +22,7 @@ struct ModelFingerprint {
 struct LayerCounts {
   std::vector<double> decode;  // [experts]
   std::vector<double> prompt;  // [experts]
+  std::vector<double> fast{};  // [experts], the policy's fast score when it was saved; empty: not known
   bool operator==(const LayerCounts&) const = default;
 };
 
@@ -29,10 +32,12 @@ struct Profile {
   int64_t saved_at = 0;  // seconds since 1970
   uint64_t tokens = 0;   // seen by the process that saved it
   std::vector<LayerCounts> layers;
+  std::vector<LabelCounts> tags{};  // usage by task tag
   bool operator==(const Profile&) const = default;
 };
 
-/// JSON with version and checksum. Counts are rounded to thousandths.
+/// JSON with version and checksum. Counts are rounded to thousandths. Version 1 had no fast scores and no tags; it is
+/// read as if there were none.
 std::string encode_profile(const Profile& profile);
 
 /// Throws Error{invalid_file}, saying why, for text that is damaged, of a newer version or of another model.

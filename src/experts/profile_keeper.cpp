@@ -1,8 +1,10 @@
 #include "experts/profile_keeper.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "tensor/format.hpp"
@@ -11,6 +13,8 @@ namespace luce::experts {
 namespace {
 
 constexpr double kPromptWeight = 0.01;  // orders what only prompts used, behind what decoding used
+
+constexpr double kFastShare = 0.2;  // of the latest uses in what the next start begins with
 
 int64_t now_seconds() {
   using namespace std::chrono;
@@ -21,11 +25,31 @@ void add_faded(const std::vector<double>& loaded, double factor, std::vector<dou
   for (size_t expert = 0; expert < counts.size(); ++expert) counts[expert] += loaded[expert] * factor;
 }
 
-void check_shape(const std::vector<LayerCounts>& layers, const Usage& usage) {
-  bool fits = layers.size() == static_cast<size_t>(usage.layers());
-  for (size_t layer = 0; fits && layer < layers.size(); ++layer)
-    fits = layers[layer].decode.size() == static_cast<size_t>(usage.experts(static_cast<int>(layer)));
-  if (!fits) fail(ErrorKind::invalid_file, "its lists do not have the model's layers and experts");
+bool fits(const LayerCounts& layer, int experts) { return layer.decode.size() == static_cast<size_t>(experts); }
+bool fits(const std::vector<float>& layer, int experts) { return layer.size() == static_cast<size_t>(experts); }
+
+/// Whether there is a list for each layer, with an entry for each of its experts.
+template <typename Layer>
+bool fits(const std::vector<Layer>& layers, const Usage& usage) {
+  return std::equal(layers.begin(), layers.end(), usage.experts().begin(), usage.experts().end(),
+                    [](const Layer& layer, int experts) { return fits(layer, experts); });
+}
+
+void check_shape(const Profile& profile, const Usage& usage) {
+  bool right = fits(profile.layers, usage);
+  for (const LabelCounts& tag : profile.tags) right = right && fits(tag.counts, usage);
+  if (!right) fail(ErrorKind::invalid_file, "its lists do not have the model's layers and experts");
+}
+
+double sum(const std::vector<double>& counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
+
+/// What a layer's policy and slots start with: the window's counts, and for a part the latest uses.
+std::vector<double> start_counts(const LayerCounts& layer) {
+  std::vector<double> counts = layer.decode;
+  add_faded(layer.prompt, kPromptWeight, counts);
+  const double fast = sum(layer.fast);
+  if (fast > 0) add_faded(layer.fast, kFastShare / (1 - kFastShare) * std::max(sum(counts), 1.0) / fast, counts);
+  return counts;
 }
 
 /// "3 x A, 2 x B" for A A A B B.
@@ -74,13 +98,14 @@ void ProfileKeeper::load() {
     const std::string text = read_whole_file(settings_.path);
     set_aside_ = true;
     if (is_ranking(text)) {
-      adopt(import_ranking(text, service_.usage().experts()));
+      adopt({settings_.model, 0, 0, import_ranking(text, service_.usage().experts()), {}});
       state_.reason = "started from a ranking of experts";
       return;
     }
     Profile profile = decode_profile(text, settings_.model);
-    adopt(std::move(profile.layers));
-    saved_at_ = profile.saved_at;
+    const int64_t saved_at = profile.saved_at;
+    adopt(std::move(profile));
+    saved_at_ = saved_at;
     set_aside_ = false;
   } catch (const Error& error) {
     const bool missing = error.kind() == ErrorKind::not_found;
@@ -91,25 +116,24 @@ void ProfileKeeper::load() {
   }
 }
 
-void ProfileKeeper::adopt(std::vector<LayerCounts> layers) {
-  check_shape(layers, service_.usage());
+void ProfileKeeper::adopt(Profile profile) {
+  check_shape(profile, service_.usage());
   std::vector<std::vector<double>> counts;
-  for (const LayerCounts& layer : layers) {
-    counts.push_back(layer.decode);
-    add_faded(layer.prompt, kPromptWeight, counts.back());
-  }
+  for (const LayerCounts& layer : profile.layers) counts.push_back(start_counts(layer));
   for (size_t layer = 0; layer < counts.size(); ++layer)
     if (!counts[layer].empty()) service_.seed(static_cast<int>(layer), counts[layer]);
   ranking_ = rank_experts(counts);
-  loaded_ = std::move(layers);
+  service_.request_usage().restore_tags(profile.tags);
+  loaded_ = std::move(profile.layers);
 }
 
 Profile ProfileKeeper::current() const {
   const Usage& usage = service_.usage();
-  Profile profile{settings_.model, now_seconds(), usage.tokens(), {}};
+  Profile profile{settings_.model, now_seconds(), usage.tokens(), {}, service_.request_usage().tags()};
   const double factor = std::exp2(-static_cast<double>(profile.tokens) / settings_.fade_tokens);
   for (int layer = 0; layer < usage.layers(); ++layer) {
     LayerCounts counts;
+    counts.fast = service_.fast_scores(layer);
     for (int32_t expert = 0; expert < usage.experts(layer); ++expert) {
       const UsageCount count = usage.in_window(layer, expert);
       counts.decode.push_back(static_cast<double>(count.decode));

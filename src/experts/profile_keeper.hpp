@@ -52,7 +52,7 @@ class ProfileKeeper {
 
  private:
   void load();
-  void adopt(std::vector<LayerCounts> layers);
+  void adopt(Profile profile);
   Profile current() const;
   void write(const Profile& profile);
   void save_loop();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 
 #include "base/error.hpp"
@@ -31,13 +32,14 @@ RouteRecorder::RouteRecorder(RecorderSettings settings) : settings_(std::move(se
   spool_.open(spool_path(), std::ios::binary | std::ios::trunc);
   if (!spool_)
     fail(ErrorKind::io, "the routing trace {} cannot be recorded: {} cannot be created", settings_.path, spool_path());
+  thread_ = std::thread([this] { save_loop(); });
 }
 
 RouteRecorder::~RouteRecorder() { finish(); }
 
 void RouteRecorder::record(const device::Routing& routing) {
   const int layer = order_[static_cast<size_t>(routing.layer)];
-  const auto top_k = static_cast<size_t>(routing.top_k);
+  const auto stride = static_cast<size_t>(routing.top_k), top_k = static_cast<size_t>(settings_.top_k);
   if (layer == 0) {
     step_layers_ = 0;  // of a step that failed nothing stays
     const auto rows = std::count(routing.classes, routing.classes + routing.rows, device::RowClass::decode);
@@ -48,7 +50,7 @@ void RouteRecorder::record(const device::Routing& routing) {
   size_t to = static_cast<size_t>(layer) * top_k;
   for (int row = 0; row < routing.rows; ++row) {
     if (routing.classes[row] != device::RowClass::decode) continue;
-    const int32_t* const ids = routing.ids + static_cast<size_t>(row) * top_k;
+    const int32_t* const ids = routing.ids + static_cast<size_t>(row) * stride;
     std::copy(ids, ids + top_k, step_.begin() + static_cast<std::ptrdiff_t>(to));
     to += step_ids();
   }
@@ -86,7 +88,8 @@ void RouteRecorder::spool_all_but(size_t keep) {
   const auto end = open_.begin() + static_cast<std::ptrdiff_t>(open_.size() - keep);
   for (auto each = open_.begin(); each != end; ++each) {
     spool_.write(each->ids.data(), static_cast<std::streamsize>(each->ids.size()));
-    lengths_.push_back(static_cast<uint32_t>(each->ids.size() / (step_ids() * static_cast<size_t>(id_bytes_))));
+    lengths_.push_back(static_cast<uint32_t>(each->ids.size() / token_bytes()));
+    spooled_bytes_ += each->ids.size();
   }
   open_.erase(open_.begin(), end);
   if (!spool_) stop(fmt::format("{} cannot be written; is the disk full?", spool_path()));
@@ -99,31 +102,80 @@ void RouteRecorder::stop(const std::string& why) {
   if (settings_.warn) settings_.warn("the routing trace is no longer recorded: " + why);
 }
 
-void RouteRecorder::finish() {
-  const std::lock_guard lock(mutex_);
-  if (!ended_) {
-    spool_all_but(0);
-    spool_.close();
-    if (!ended_ && !spool_) stop(fmt::format("{} cannot be written; is the disk full?", spool_path()));
+bool RouteRecorder::closing(double wait_seconds) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return closing_; });
+}
+
+void RouteRecorder::save_loop() {
+  double pause_seconds = settings_.save_interval_seconds;
+  while (!closing(pause_seconds)) {
+    const auto begin = std::chrono::steady_clock::now();
+    save();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    // The longer the trace, the longer a save: it may take a hundredth of the time.
+    pause_seconds = std::max(settings_.save_interval_seconds, 100 * took.count());
   }
+}
+
+void RouteRecorder::save() {
+  const std::lock_guard saving(save_mutex_);
+  const Snapshot all = snapshot();
+  if (all.nothing_new) return;
   try {
-    if (!ended_) write_trace();
+    write(all);
+    saved_tokens_ = all.tokens;
   } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
     stop(error.what());
   }
+}
+
+void RouteRecorder::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  save();
+  const std::lock_guard lock(mutex_);
   ended_ = true;
   if (spool_.is_open()) spool_.close();
   std::remove(spool_path().c_str());
 }
 
-void RouteRecorder::write_trace() {
+RouteRecorder::Snapshot RouteRecorder::snapshot() {
+  const std::lock_guard lock(mutex_);
+  if (!ended_ && !spool_.flush()) stop(fmt::format("{} cannot be written; is the disk full?", spool_path()));
+  Snapshot all;
+  all.nothing_new = ended_ || tokens_ == saved_tokens_;
+  if (all.nothing_new) return all;
+  all.lengths = lengths_;
+  all.spooled_bytes = spooled_bytes_;
+  all.tokens = tokens_;
+  for (const Open& each : open_) {
+    all.lengths.push_back(static_cast<uint32_t>(each.ids.size() / token_bytes()));
+    all.open_ids += each.ids;
+  }
+  return all;
+}
+
+/// The spool only grows, so that its first bytes may be read while more are written.
+void RouteRecorder::write(const Snapshot& all) const {
   base::OutputFile file(settings_.path);
-  const std::string head = trace_head({layers_, experts_, settings_.top_k}, lengths_);
+  const std::string head = trace_head({layers_, experts_, settings_.top_k}, all.lengths);
   file.append(bytes_of(head, head.size()));
   std::ifstream spool(spool_path(), std::ios::binary);
   std::string piece(kCopyBytes, '\0');
-  while (spool.read(piece.data(), static_cast<std::streamsize>(piece.size())) || spool.gcount() > 0)
-    file.append(bytes_of(piece, static_cast<size_t>(spool.gcount())));
+  for (size_t left = all.spooled_bytes; left > 0;) {
+    const size_t now = std::min(left, piece.size());
+    if (!spool.read(piece.data(), static_cast<std::streamsize>(now)))
+      fail(ErrorKind::io, "{} cannot be read back", spool_path());
+    file.append(bytes_of(piece, now));
+    left -= now;
+  }
+  file.append(bytes_of(all.open_ids, all.open_ids.size()));
   file.commit();
 }
 

@@ -17,6 +17,7 @@ LayerUse RoutingDigest::digest(const device::Routing& routing, int experts) {
   LayerUse use;
   use.layer = routing.layer;
   use.ids = {routing.ids, rows * static_cast<size_t>(routing.top_k)};
+  use.weights = {routing.weights, use.ids.size()};
   use.classes = {routing.classes, rows};
   for (int row = 0; row < routing.rows; ++row) {
     const bool decode = routing.classes[row] == device::RowClass::decode;
@@ -24,6 +25,10 @@ LayerUse RoutingDigest::digest(const device::Routing& routing, int experts) {
     for (int k = 0; k < routing.top_k; ++k) {
       const size_t at = static_cast<size_t>(row) * static_cast<size_t>(routing.top_k) + static_cast<size_t>(k);
       const int32_t expert = routing.ids[at];
+      if (expert == device::kNoExpert) {
+        ++use.absent;
+        continue;
+      }
       if (expert < 0 || expert >= experts)
         fail(ErrorKind::device, "layer {}: the router chose expert {} of {}; its logits are not finite", routing.layer,
              expert, experts);

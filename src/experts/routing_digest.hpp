@@ -23,15 +23,24 @@ struct LayerUse {
   int decode_rows = 0;
   int prompt_rows = 0;
   std::span<const UsedExpert> experts;
-  std::span<const int32_t> ids = {};               // [rows, top_k], in router order
+  std::span<const int32_t> ids = {};               // [rows, top_k], in router order, kNoExpert behind them
+  std::span<const float> weights = {};             // [rows, top_k], mixing weights; empty: not known
   std::span<const device::RowClass> classes = {};  // [rows]
+  int absent = 0;                                  // places with kNoExpert
 
   int rows() const { return static_cast<int>(classes.size()); }
   bool is_decode(int row) const { return classes[static_cast<size_t>(row)] == device::RowClass::decode; }
   /// The experts of one row.
   std::span<const int32_t> chosen(int row) const {
     const size_t top_k = ids.size() / classes.size();
-    return ids.subspan(static_cast<size_t>(row) * top_k, top_k);
+    std::span<const int32_t> row_ids = ids.subspan(static_cast<size_t>(row) * top_k, top_k);
+    while (!row_ids.empty() && row_ids.back() == device::kNoExpert) row_ids = row_ids.first(row_ids.size() - 1);
+    return row_ids;
+  }
+  /// The mixing weight of the k-th of them; 1 / top_k where weights are not known.
+  float weight(int row, size_t k) const {
+    const size_t top_k = ids.size() / classes.size();
+    return weights.empty() ? 1.0F / static_cast<float>(top_k) : weights[static_cast<size_t>(row) * top_k + k];
   }
 };
 

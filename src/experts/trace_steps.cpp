@@ -37,7 +37,7 @@ LayerUse TraceSteps::use(int64_t step, int layer) {
       ++used_[static_cast<size_t>(index)].decode_rows;
     }
   classes_.assign(static_cast<size_t>(rows(step)), device::RowClass::decode);
-  return {layer, rows(step), 0, used_, ids_, classes_};
+  return {layer, rows(step), 0, used_, ids_, {}, classes_};
 }
 
 }  // namespace luce::experts

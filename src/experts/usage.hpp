@@ -8,10 +8,11 @@
 
 namespace luce::experts {
 
-/// How often the unbiased router chose one expert, in tokens.
+/// How often the unbiased router chose one expert, in tokens, and with which mixing weights.
 struct UsageCount {
   uint64_t prompt = 0;
   uint64_t decode = 0;
+  double weight = 0;  // sum over both
 };
 
 /// Counts by (layer, expert), over all time and over a window of tokens. The window moves in sixteenths of its length,
@@ -40,10 +41,12 @@ class Usage {
   struct Cell {
     std::atomic<uint64_t> prompt{0};
     std::atomic<uint64_t> decode{0};
+    std::atomic<uint64_t> weight_millionths{0};
   };
   struct BucketCell {
     uint32_t prompt = 0;
     uint32_t decode = 0;
+    uint64_t weight_millionths = 0;
   };
 
   size_t cell(int layer, int32_t expert) const {

@@ -11,8 +11,9 @@ void UseLog::add(const LayerUse& use) {
   Step& step = steps_[static_cast<size_t>(count_++)];
   step.experts.assign(use.experts.begin(), use.experts.end());
   step.ids.assign(use.ids.begin(), use.ids.end());
+  step.weights.assign(use.weights.begin(), use.weights.end());
   step.classes.assign(use.classes.begin(), use.classes.end());
-  step.use = {use.layer, use.decode_rows, use.prompt_rows, step.experts, step.ids, step.classes};
+  step.use = {use.layer, use.decode_rows, use.prompt_rows, step.experts, step.ids, step.weights, step.classes};
 }
 
 LayerPolicy& UseLog::up_to_date() {

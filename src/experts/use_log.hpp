@@ -29,6 +29,7 @@ class UseLog {
     LayerUse use;  // its spans point into what follows
     std::vector<UsedExpert> experts;
     std::vector<int32_t> ids;
+    std::vector<float> weights;
     std::vector<device::RowClass> classes;
   };
 

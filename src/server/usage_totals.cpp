@@ -34,6 +34,8 @@ void UsageTotals::add(const completion::Done& done, bool first_of_prompt) {
   stats_.experts.bytes_fetched += stats.experts.bytes_fetched;
   stats_.experts.stall_ms += stats.experts.stall_ms;
   stats_.experts.substituted += stats.experts.substituted;
+  stats_.experts.dropped += stats.experts.dropped;
+  stats_.experts.reweighted += stats.experts.reweighted;
 }
 
 Json UsageTotals::usage() const {
@@ -55,7 +57,9 @@ Json UsageTotals::timings() const {
             {"misses", std::llround(experts.misses)},
             {"bytes_fetched", std::llround(experts.bytes_fetched)},
             {"stall_ms", rounded(experts.stall_ms)},
-            {"substituted", std::llround(experts.substituted)}}}};
+            {"substituted", std::llround(experts.substituted)},
+            {"dropped", std::llround(experts.dropped)},
+            {"reweighted", std::llround(experts.reweighted)}}}};
 }
 
 }  // namespace luce::server

@@ -30,7 +30,7 @@ class WavesOf final : public ExpertService {
     classes = routing.classes;
     weights.assign(routing.weights, routing.weights + routing.rows * routing.top_k);
     const std::set<int32_t> routed(routing.ids, routing.ids + routing.rows * routing.top_k);
-    dispatch_.restart({routed.begin(), routed.end()});
+    dispatch_.restart({routed.upper_bound(kNoExpert), routed.end()});
     return dispatch_;
   }
   void end_step() override {}
@@ -254,6 +254,19 @@ TEST_P(ExpertBlocks, ThreadsChangeNoBit) {
       EXPECT_EQ(run(routed, service), first) << threads << " threads, " << rows << " rows";
     }
   }
+}
+
+TEST_P(ExpertBlocks, PlacesWithoutAnExpertAddNothing) {
+  const Layer layer(kMixed);
+  WavesOf service(kMixed, layer.placed, 3, false);
+  Routed fewer = route(kMixed, 7, 2);
+  const std::vector<float> alone = run(fewer, service);
+  Routed wide{7, 4, {}, fewer.x, {}};
+  for (size_t row = 0; row < 7; ++row) {
+    wide.ids.insert(wide.ids.end(), {fewer.ids[2 * row], fewer.ids[2 * row + 1], kNoExpert, kNoExpert});
+    wide.weights.insert(wide.weights.end(), {fewer.weights[2 * row], fewer.weights[2 * row + 1], 0, 0});
+  }
+  EXPECT_EQ(run(wide, service), alone);
 }
 
 TEST_P(ExpertBlocks, ARowDoesNotDependOnItsNeighbours) {

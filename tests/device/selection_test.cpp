@@ -83,6 +83,40 @@ TEST_P(Selection, ARuleChangesTheChoiceAndTheGateWeighsIt) {
   EXPECT_NEAR(chosen.weights[3], 1 / (1 + std::exp(1.0)), 1e-6);
 }
 
+TEST_P(Selection, AChangedRouterBendsDecodeRowsOnly) {
+  const std::vector<RowClass> classes = {RowClass::decode, RowClass::prompt};
+  const std::vector<float> logits = {2, 1, 0, -1, 2, 1, 0, -1};
+  for (const RouterGating gating : {RouterGating::softmax, RouterGating::sigmoid}) {
+    SelectExperts op{.logits = {}, .ids = {}, .weights = {}, .top_k = 3, .gating = gating};
+    const Chosen own = select(logits, 2, op);
+    op.change = {2, 4.0F};
+    op.classes = classes.data();
+    const Chosen chosen = select(logits, 2, op);
+    EXPECT_EQ(chosen.ids, (std::vector<int32_t>{0, 1, kNoExpert, 0, 1, 2}));
+    EXPECT_EQ(std::vector(chosen.weights.begin() + 3, chosen.weights.end()),
+              std::vector(own.weights.begin() + 3, own.weights.end()));
+    EXPECT_NEAR(chosen.weights[0] + chosen.weights[1], 1, 1e-6);
+    EXPECT_EQ(chosen.weights[2], 0);
+    const double part[] = {gating == RouterGating::softmax ? std::exp(0.5) : 1 / (1 + std::exp(-0.5)),
+                           gating == RouterGating::softmax ? std::exp(0.25) : 1 / (1 + std::exp(-0.25))};
+    EXPECT_NEAR(chosen.weights[0] / chosen.weights[1], part[0] / part[1], 1e-6);
+  }
+}
+
+TEST_P(Selection, ARouterThatIsAskedForItsOwnIsUnchangedToTheBit) {
+  const std::vector<RowClass> classes(17, RowClass::decode);
+  const std::vector<float> logits = random_values(60 * 17, 3, 2.0F);
+  for (const bool renormalise : {true, false}) {
+    SelectExperts op{.logits = {}, .ids = {}, .weights = {}, .top_k = 4, .renormalise = renormalise};
+    const Chosen own = select(logits, 17, op);
+    op.change = {4, 1.0F};
+    op.classes = classes.data();
+    const Chosen same = select(logits, 17, op);
+    EXPECT_EQ(same.ids, own.ids);
+    EXPECT_EQ(same.weights, own.weights);
+  }
+}
+
 TEST_P(Selection, TiesGoToTheLowerId) {
   const Chosen chosen = select({1, 3, 3, 2, 3, 2}, 1, {.logits = {}, .ids = {}, .weights = {}, .top_k = 5});
   EXPECT_EQ(chosen.ids, (std::vector<int32_t>{1, 2, 4, 3, 5}));

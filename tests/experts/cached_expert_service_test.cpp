@@ -121,7 +121,7 @@ TEST(CachedExpertService, AnAbandonedDispatchLeavesNothingPinned) {
 
 TEST(CachedExpertService, RefusesExpertsThatDoNotExist) {
   ServiceFixture f({{8}}, {2});
-  for (const int32_t bad : {-1, 8, 1 << 30}) {
+  for (const int32_t bad : {-2, 8, 1 << 30}) {
     const RoutingRows rows(0, {{1, bad}});
     EXPECT_THROW(f.service->start(rows.view()), Error);
   }
@@ -146,6 +146,27 @@ TEST(CachedExpertService, TakesAllItsMemoryAtTheStart) {
   EXPECT_EQ(f.device.total(), before);
   f.service.reset();
   EXPECT_EQ(f.device.total(), 0U);
+}
+
+TEST(CachedExpertService, TheGateWaitsForTheWarmUp) {
+  for (const char* const policy : {"hot-score-gated", "decay-gated:32"}) {
+    CacheSettings settings = ServiceFixture::settings_for({2}, 2, policy);
+    settings.warmup_tokens = 12;
+    ServiceFixture f(std::make_unique<FakeSource>(std::vector<FakeSource::Layer>{{8}}), settings);
+    const auto step = [&f](int32_t a, int32_t b) {
+      f.run(RoutingRows(0, {{a, b}}));
+      f.service->end_step();
+    };
+    for (int token = 0; token < 11; ++token) step(0, 1);
+    step(2, 3);  // the twelfth token: still admitted, however little it is worth
+    EXPECT_TRUE(f.service->is_resident(0, 2) && f.service->is_resident(0, 3)) << policy;
+    EXPECT_EQ(f.service->counters().streamed, 0U) << policy;
+    step(0, 1);
+    for (int token = 0; token < 10; ++token) step(0, 1);
+    step(4, 5);
+    EXPECT_FALSE(f.service->is_resident(0, 4) || f.service->is_resident(0, 5)) << policy;
+    EXPECT_EQ(f.service->counters().streamed, 2U) << policy;
+  }
 }
 
 TEST(CachedExpertService, RefusesWhatTheDeviceCannotHold) {

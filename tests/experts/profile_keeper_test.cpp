@@ -15,7 +15,8 @@ namespace {
 class Restartable : public testing::Test {
  protected:
   struct Life {
-    Life(const std::string& path, const std::string& name, ProfileDisk* disk) : f({{8}, {0}, {8}}, {3, 0, 3}) {
+    Life(const std::string& path, const std::string& name, ProfileDisk* disk, const char* policy = "lru")
+        : f({{8}, {0}, {8}}, {3, 0, 3}, 2, policy) {
       KeeperSettings settings{path, fingerprint(*f.service, "arch", name)};
       settings.warn = [this](const std::string& text) { warnings.push_back(text); };
       settings.fade_tokens = 100;
@@ -34,7 +35,7 @@ class Restartable : public testing::Test {
     std::unique_ptr<ProfileKeeper> keeper;
   };
   std::unique_ptr<Life> start(const std::string& name = "m", ProfileDisk* disk = nullptr) {
-    return std::make_unique<Life>(path(), name, disk);
+    return std::make_unique<Life>(path(), name, disk, policy_);
   }
   std::string path() const { return folder_.path("router_state.json"); }
   void save_usage() {
@@ -44,6 +45,7 @@ class Restartable : public testing::Test {
     life->keeper->save();
   }
   support::TemporaryFolder folder_;
+  const char* policy_ = "lru";
 };
 
 TEST_F(Restartable, WarmsWithWhatTheLifeBeforeUsed) {
@@ -57,6 +59,34 @@ TEST_F(Restartable, WarmsWithWhatTheLifeBeforeUsed) {
   for (const int layer : {0, 2})
     for (int32_t expert = 0; expert < 8; ++expert)
       EXPECT_EQ(life->f.service->is_resident(layer, expert), expert == 1 || expert == 5 || expert == 6);
+}
+
+TEST_F(Restartable, KeepsTheLatestUsesAndTheTagsToo) {
+  for (const char* const policy : {"hot-score", "lru"}) {
+    policy_ = policy;
+    std::filesystem::remove(path());
+    {
+      const auto life = start();
+      const RowOwner owner{1, 1, true, "secret session", "rag_qa"};
+      for (int i = 0; i < 10; ++i) {
+        life->f.service->begin_step(std::vector{owner});
+        life->decode({4, 5}, 1);
+      }
+      life->keeper->save();
+    }
+    const auto life = start();
+    EXPECT_TRUE(life->warnings.empty());
+    EXPECT_EQ(life->f.service->fast_scores(0).empty(), policy_ == std::string("lru"));
+    if (policy_ != std::string("lru")) {
+      EXPECT_GT(life->f.service->fast_scores(0)[4], 0);
+    }
+    const std::vector<LabelCounts> tags = life->f.service->request_usage().tags();
+    ASSERT_EQ(tags.size(), 1U);
+    EXPECT_EQ(tags[0].name, "rag_qa");
+    EXPECT_NEAR(tags[0].counts[0][4], 10, 0.1);
+    EXPECT_EQ(life->f.service->request_usage().tally().sessions, 0U);
+    EXPECT_EQ(read_whole_file(path()).find("secret"), std::string::npos);
+  }
 }
 
 TEST_F(Restartable, FadesWhatWasLoadedAndKeepsIt) {

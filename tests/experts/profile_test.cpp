@@ -15,7 +15,11 @@ namespace {
 const ModelFingerprint kModel = {"qwen35moe", "Demo \"1\"", "2 x 4x64x32", "2 x Q4_K/Q4_K/Q6_K"};
 
 Profile small_profile() {
-  return {kModel, 1'750'000'000, 321, {{{1, 0, 2.5, 9000.125}, {0, 3, 0, 1}}, {{0, 0, 0, 7}, {4, 4, 4, 4}}}};
+  return {kModel,
+          1'750'000'000,
+          321,
+          {{{1, 0, 2.5, 9000.125}, {0, 3, 0, 1}, {0.25, 0, 1, 0}}, {{0, 0, 0, 7}, {4, 4, 4, 4}, {}}},
+          {{"rag_qa", 12.5, {{1, 0, 0.5, 2}, {0, 0, 0, 3}}}}};
 }
 
 std::string refusal(const std::string& text, const ModelFingerprint& model = kModel) {
@@ -54,8 +58,8 @@ TEST(Profile, ABitFlipIsRefusedOrChangesNothing) {
 
 TEST(Profile, SaysWhyItRefuses) {
   std::string newer = encode_profile(small_profile());
-  newer.replace(newer.find("\"version\":1"), 11, "\"version\":2");
-  EXPECT_NE(refusal(newer).find("version 2"), std::string::npos);
+  newer.replace(newer.find("\"version\":2"), 11, "\"version\":3");
+  EXPECT_NE(refusal(newer).find("version 3"), std::string::npos);
   ModelFingerprint other = kModel;
   other.name = "Other";
   EXPECT_NE(refusal(encode_profile(small_profile()), other).find("another model"), std::string::npos);
@@ -65,6 +69,15 @@ TEST(Profile, SaysWhyItRefuses) {
   std::string changed = encode_profile(small_profile());
   changed.replace(changed.find("9000.125"), 8, "9000.126");
   EXPECT_NE(refusal(changed).find("checksum"), std::string::npos);
+}
+
+TEST(Profile, ReadsVersionOneAsOneWithoutFastScoresAndTags) {
+  // Written by a luce-spark of that version.
+  const char* const text =
+      R"({"version":1,"checksum":"af707cc32b3b324e","body":{"layers":[{"decode":[1.0,0.0],"prompt":[0.0,3.5]}],"model":)"
+      R"({"architecture":"a","formats":"f","name":"n","shape":"s"},"saved_at":17,"tokens":5}})";
+  const Profile read = decode_profile(text, {"a", "n", "s", "f"});
+  EXPECT_EQ(read, (Profile{{"a", "n", "s", "f"}, 17, 5, {{{1, 0}, {0, 3.5}, {}}}, {}}));
 }
 
 TEST(Profile, RefusesWhatIsNoProfile) {

@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "base/error.hpp"
 #include "experts/routing_rows.hpp"
@@ -126,6 +133,50 @@ TEST_F(RouteRecording, AFailureToWriteIsToldAndHarmless) {
   EXPECT_NE(recorder.failure(), "");
   EXPECT_EQ(warnings_.size(), 1U);
   step(recorder, {{0, 1}}, {1});
+}
+
+TEST_F(RouteRecording, TheFileIsWholeWhileRecordingGoesOn) {
+  RecorderSettings often = settings(2);
+  often.save_interval_seconds = 0.002;
+  RouteRecorder recorder(often);
+  int64_t seen = 0;
+  for (uint64_t sequence = 0; seen < 2000 && sequence < 2000000; ++sequence) {
+    for (int token = 0; token < 5; ++token) step(recorder, {{0, 1}, {2, 3}}, {2 * sequence, 2 * sequence + 1});
+    if (!std::filesystem::exists(path())) continue;
+    const Trace trace = Trace::load(path());
+    EXPECT_GE(trace.tokens(), seen);
+    EXPECT_LE(trace.tokens(), recorder.tokens());
+    seen = trace.tokens();
+  }
+  EXPECT_GE(seen, 2000);
+  recorder.save();
+  EXPECT_EQ(Trace::load(path()).tokens(), recorder.tokens());
+}
+
+TEST_F(RouteRecording, AKilledProcessLosesAtMostTheLastInterval) {
+  for (const int milliseconds : {3, 10, 17, 29, 41, 60}) {
+    std::filesystem::remove(path());
+    auto* const saved = static_cast<std::atomic<int64_t>*>(
+        mmap(nullptr, sizeof(std::atomic<int64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(static_cast<void*>(saved), MAP_FAILED);
+    const pid_t child = fork();
+    if (child == 0) {
+      RecorderSettings often = settings(2);
+      often.save_interval_seconds = 0.001;
+      RouteRecorder recorder(often);
+      for (uint64_t sequence = 0;; ++sequence) {
+        for (int token = 0; token < 20; ++token) step(recorder, {{0, 1}, {2, 3}}, {2 * sequence, 2 * sequence + 1});
+        recorder.save();
+        *saved = recorder.tokens();
+      }
+    }
+    while (*saved == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_GE(Trace::load(path()).tokens(), *saved);
+    munmap(saved, sizeof(*saved));
+  }
 }
 
 TEST_F(RouteRecording, NothingDecodedIsAnEmptyTrace) {

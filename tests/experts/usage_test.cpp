@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <limits>
 #include <random>
 
 namespace luce::experts {
@@ -23,6 +24,20 @@ TEST(Usage, KeepsPromptAndDecodeApart) {
   EXPECT_EQ(usage.total(0, 3).prompt, 2U);
   EXPECT_EQ(usage.total(2, 3).prompt, 0U);
   EXPECT_EQ(usage.in_window(2, 7).decode, 4U);
+}
+
+TEST(Usage, SumsMixingWeightsThatAreNumbers) {
+  Usage usage({2}, 16);
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  for (const float weight : {0.25F, 0.5F, none, -1.0F}) {
+    const std::vector<UsedExpert> used = {{1, 1, 1, weight, weight == weight ? 0.125F : 0.0F}};
+    usage.count({0, 1, 1, used});
+    usage.end_step(1);
+  }
+  EXPECT_NEAR(usage.total(0, 1).weight, 1.0, 1e-6);
+  EXPECT_EQ(usage.total(0, 0).weight, 0.0);
+  usage.end_step(100);
+  EXPECT_EQ(usage.in_window(0, 1).weight, 0.0);
 }
 
 TEST(Usage, TheWindowForgetsTheTotalDoesNot) {

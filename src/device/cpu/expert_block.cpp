@@ -55,6 +55,7 @@ void ExpertRunner::start(const ExpertBlock& op) {
 void ExpertRunner::sort_pairs(const ExpertBlock& op, int experts) {
   first_pair_.assign(static_cast<size_t>(experts) + 1, 0);
   for (const int32_t id : ids_) {
+    if (id == kNoExpert) continue;
     LUCE_CHECK(id >= 0 && id < experts, "a routed expert outside the layer");
     ++first_pair_[static_cast<size_t>(id) + 1];
   }
@@ -62,10 +63,11 @@ void ExpertRunner::sort_pairs(const ExpertBlock& op, int experts) {
   x_.resize(ids_.size());
   hidden_.resize(ids_.size());
   parts_.resize(ids_.size());
-  pairs_.resize(ids_.size());
+  pairs_.assign(ids_.size(), 0);
   const Lines x(op.x), hidden(op.hidden), parts(op.parts);
   const int64_t top_k = op.ids.shape[1];
   for (size_t pair = 0; pair < ids_.size(); ++pair) {
+    if (ids_[pair] == kNoExpert) continue;
     const auto place = static_cast<size_t>(first_pair_[static_cast<size_t>(ids_[pair])]++);
     const auto line = static_cast<int64_t>(pair);
     x_[place] = x[line / top_k];
@@ -176,7 +178,7 @@ void ExpertRunner::sum_parts(const Machine& machine, const ExpertBlock& op) cons
     for (int64_t row = begin; row < end; ++row) {
       const float* const weights = weights_.data() + row * top_k;
       machine.kernels.vector.scale({.x = parts[row * top_k], .out = out[row], .factor = weights[0], .n = out.width()});
-      for (int64_t k = 1; k < top_k; ++k)
+      for (int64_t k = 1; k < top_k && ids_[static_cast<size_t>(row * top_k + k)] != kNoExpert; ++k)
         machine.kernels.vector.add_scaled(out[row], parts[row * top_k + k], weights[k], out.width());
     }
   });
@@ -193,7 +195,7 @@ void ExpertRunner::finish(const Machine& machine, const ExpertBlock& op) {
     gate_and_up(machine, shape);
     down(machine, shape);
   }
-  LUCE_CHECK(pairs == static_cast<int64_t>(ids_.size()), "waves hold every routed expert exactly once");
+  LUCE_CHECK(pairs == first_pair_.back(), "waves hold every routed expert exactly once");
   sum_parts(machine, op);
   dispatch_ = nullptr;
 }

@@ -25,13 +25,15 @@ device::ExpertBlock route(Step& step, const Hyperparameters& h, const MixtureOfE
                             .layer = layer};
   const Tensor logits = step.scratch.activations(step.rows, h.experts);
   step.stream.router_logits({.x = x, .weight = m.router, .logits = logits});
-  step.stream.select_experts({.logits = logits,
-                              .ids = block.ids,
-                              .weights = block.weights,
-                              .top_k = h.experts_used,
-                              .rule = step.experts == nullptr ? nullptr : step.experts->selection_rule(),
-                              .classes = step.classes,
-                              .layer = layer});
+  step.stream.select_experts(
+      {.logits = logits,
+       .ids = block.ids,
+       .weights = block.weights,
+       .top_k = h.experts_used,
+       .change = step.experts == nullptr ? device::RouterChange{} : step.experts->router_change(),
+       .rule = step.experts == nullptr ? nullptr : step.experts->selection_rule(),
+       .classes = step.classes,
+       .layer = layer});
   return block;
 }
 
