@@ -1,6 +1,7 @@
 // Whether router weights in the score make hot-score better: records the routing of a model that decodes texts, with
 // the mixing weights, and replays it with uses that count 1, their weight, or something between.
 // Usage: bench_router_weights MODEL.gguf TOKENS.txt... (each text a sequence of its own)
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "device/registry.hpp"
+#include "experts/cached_expert_service.hpp"
 #include "experts/expert_cache.hpp"
 #include "experts/gguf_source.hpp"
 #include "experts/hot_score.hpp"
