@@ -28,7 +28,8 @@ class GrammarMachine {
   /// The text may end here.
   bool accepts(int state) const { return states_[state].accepts; }
 
-  /// Called after each token: forgets all states but one when they are many; gives its new number. Other numbers are void then.
+  /// Called after each token: forgets all states but one when they are many; gives its new number. Other numbers are
+  /// void then.
   int trim(int state);
   /// Changes whenever trim() forgot states.
   int generation() const { return generation_; }
