@@ -108,10 +108,13 @@ LineEditor::~LineEditor() = default;
 
 LineEnd LineEditor::read(std::string& line) {
   Terminal& t = *terminal_;
+  // libedit itself would first show the prompt: what is typed in between would be edited by the kernel, byte by byte.
+  el_set(t.edit, EL_PREP_TERM, 1);
   int length = 0;
   const char* const typed = el_gets(t.edit, &length);
   if (t.interrupted) {
     el_reset(t.edit);
+    el_set(t.edit, EL_PREP_TERM, 0);
     return LineEnd::interrupted;
   }
   if (typed == nullptr || length <= 0) return LineEnd::end_of_input;

@@ -104,6 +104,7 @@ TEST(TerminalChat, KeysEditTheLine) {
   chat.wait_for_prompt();
   chat.type("/syst\u00e8m\u00e9" + std::string(1, '\177') + "e\r");
   chat.wait_for("/syst\u00e8me is not known here");
+  chat.wait_for_prompt();
   chat.type(kCtrlD);
   EXPECT_EQ(chat.wait_for_exit(), 0);
 }
@@ -119,6 +120,7 @@ TEST(TerminalChat, ArrowsBringBackEarlierLines) {
   chat.wait_for_prompt();
   chat.type(std::string(kUp) + kUp + "\r");
   chat.wait_for("/nothing is not known here");
+  chat.wait_for_prompt();
   chat.type("/quit\r");
   EXPECT_EQ(chat.wait_for_exit(), 0);
 }
