@@ -32,7 +32,7 @@ Json ResponsesFormat::response(const char* status) const {
   return body;
 }
 
-Json ResponsesFormat::event(const char* type, Json fields) {
+Json ResponsesFormat::event(const char* type, const Json& fields) {
   Json made = {{"type", type}, {"sequence_number", sequence_++}};
   made.update(fields);
   return made;
@@ -58,7 +58,7 @@ void ResponsesFormat::open(Item kind, Json item, std::vector<Json>& events) {
   const char* type = kind == Item::message ? "output_text" : "reasoning_text";
   Json fields = at_item();
   fields["part"] = text_part(type);
-  events.push_back(event("response.content_part.added", std::move(fields)));
+  events.push_back(event("response.content_part.added", fields));
   output_.back()["content"] = Json::array({text_part(type)});
 }
 
@@ -69,15 +69,15 @@ void ResponsesFormat::close(std::vector<Json>& events) {
   Json fields = at_item();
   if (item_ == Item::call) {
     fields["arguments"] = item["arguments"];
-    events.push_back(event("response.function_call_arguments.done", std::move(fields)));
+    events.push_back(event("response.function_call_arguments.done", fields));
   } else {
     const Json part = item["content"][0];
     Json text = fields;
     text["text"] = part["text"];
     const bool message = item_ == Item::message;
-    events.push_back(event(message ? "response.output_text.done" : "response.reasoning_text.done", std::move(text)));
+    events.push_back(event(message ? "response.output_text.done" : "response.reasoning_text.done", text));
     fields["part"] = part;
-    events.push_back(event("response.content_part.done", std::move(fields)));
+    events.push_back(event("response.content_part.done", fields));
   }
   events.push_back(event("response.output_item.done", {{"output_index", output_.size() - 1}, {"item", item}}));
   item_ = Item::none;
@@ -87,7 +87,7 @@ void ResponsesFormat::add_text(const std::string& text, const char* type, std::v
   output_.back()["content"][0]["text"].get_ref<std::string&>() += text;
   Json fields = at_item();
   fields["delta"] = text;
-  events.push_back(event(type, std::move(fields)));
+  events.push_back(event(type, fields));
 }
 
 void ResponsesFormat::take(const TextEvent& event_of_reply, std::vector<Json>& events) {
@@ -104,7 +104,7 @@ void ResponsesFormat::take(const TextEvent& event_of_reply, std::vector<Json>& e
     output_.back()["arguments"].get_ref<std::string&>() += arguments->text;
     Json fields = at_item();
     fields["delta"] = arguments->text;
-    events.push_back(event("response.function_call_arguments.delta", std::move(fields)));
+    events.push_back(event("response.function_call_arguments.delta", fields));
   } else if (const auto* done = std::get_if<Done>(&event_of_reply)) {
     close(events);
     finish(*done);

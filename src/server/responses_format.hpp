@@ -24,7 +24,7 @@ class ResponsesFormat : public ReplyFormat {
   enum class Item { none, reasoning, message, call };
 
   Json response(const char* status) const;
-  Json event(const char* type, Json fields);
+  Json event(const char* type, const Json& fields);
   void open(Item kind, Json item, std::vector<Json>& events);
   void close(std::vector<Json>& events);
   void take(const completion::TextEvent& event, std::vector<Json>& events);
