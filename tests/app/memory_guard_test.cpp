@@ -12,6 +12,7 @@
 #include "support/fake_root.hpp"
 #include "support/golden_path.hpp"
 #include "support/http_client.hpp"
+#include "support/sanitizer.hpp"
 #include "support/temporary_folder.hpp"
 #include "synthetic/model_spec.hpp"
 #include "synthetic/write_model.hpp"
@@ -180,7 +181,7 @@ TEST(MemoryGuard, PressureIsNamed) {
 TEST(MemoryGuard, AnswersAreTheSameWhileSlotsGo) {
   const Machine machine;
   GuardedServer server(machine, {"--expert-share", "50%", "--threads", "1", "--parallel", "24"});
-  constexpr int kTokens = 900;  // of 24 requests: longer than the seconds between looks
+  constexpr int kTokens = 900 / support::kSlowness;  // of 24 requests: longer than the seconds between looks
   const support::HttpReply alone = server.complete(kTokens);
   ASSERT_EQ(alone.status, 200) << alone.body;
   const double before = server.metric(kSlots);
