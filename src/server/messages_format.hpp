@@ -8,15 +8,12 @@
 namespace luce::server {
 
 /// The events of a stream and the message object of the Anthropic API; a request has one choice.
-class MessagesFormat : public ReplyFormat {
+class MessagesFormat : public NamedEventFormat {
  public:
   MessagesFormat(ReplyIdentity identity, int prompt_tokens)
       : identity_(std::move(identity)), prompt_tokens_(prompt_tokens) {}
 
   std::vector<Json> chunks(int choice, const completion::TextEvent& event) override;
-  Json usage_chunk(Json usage) override { return usage; }  // is never asked for: usage is part of the last events
-  std::string frame(const Json& chunk) const override { return named_frame(chunk); }
-  std::string last_frame() const override { return {}; }
   Json failure_chunk(Json error) override;
   void collect(int choice, const completion::TextEvent& event) override;
   Json whole(Json usage) override;

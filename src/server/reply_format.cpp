@@ -16,7 +16,7 @@ std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 std::string ReplyFormat::frame(const Json& chunk) const { return fmt::format("data: {}\n\n", dump(chunk)); }
 
-std::string named_frame(const Json& chunk) {
+std::string NamedEventFormat::frame(const Json& chunk) const {
   return fmt::format("event: {}\ndata: {}\n\n", chunk.at("type").get<std::string>(), dump(chunk));
 }
 

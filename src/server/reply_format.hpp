@@ -42,8 +42,13 @@ class ReplyFormat {
   virtual Json whole(Json usage) = 0;
 };
 
-/// A frame of a stream whose events are named by their type.
-std::string named_frame(const Json& chunk);
+/// A format whose events are named by their type, and whose last ones carry the usage.
+class NamedEventFormat : public ReplyFormat {
+ public:
+  Json usage_chunk(Json usage) override { return usage; }  // is never asked for
+  std::string frame(const Json& chunk) const override;
+  std::string last_frame() const override { return {}; }
+};
 
 /// U+FFFD for each byte that is no part of valid UTF-8.
 std::string replace_invalid_utf8(const std::string& text);

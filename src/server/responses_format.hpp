@@ -8,14 +8,11 @@
 namespace luce::server {
 
 /// The events of a stream and the response object of OpenAI's Responses API; a request has one choice.
-class ResponsesFormat : public ReplyFormat {
+class ResponsesFormat : public NamedEventFormat {
  public:
   explicit ResponsesFormat(ReplyIdentity identity) : identity_(std::move(identity)) {}
 
   std::vector<Json> chunks(int choice, const completion::TextEvent& event) override;
-  Json usage_chunk(Json usage) override { return usage; }  // is never asked for: usage is part of the last event
-  std::string frame(const Json& chunk) const override { return named_frame(chunk); }
-  std::string last_frame() const override { return {}; }
   Json failure_chunk(Json error) override;
   void collect(int choice, const completion::TextEvent& event) override;
   Json whole(Json usage) override;
